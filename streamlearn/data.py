@@ -1,0 +1,164 @@
+"""The values that travel between the parts: records, examples and positions. No behaviour."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class TopicPartition(NamedTuple):
+    """One partition of one topic; equal to and hashed like kafka-python's own."""
+
+    topic: str
+    partition: int
+
+
+class Record(Protocol):
+    """One message as the broker gave it: bytes, never decoded by the client."""
+
+    @property
+    def topic(self) -> str:
+        """Topic name."""
+
+    @property
+    def partition(self) -> int:
+        """Partition number."""
+
+    @property
+    def offset(self) -> int:
+        """Offset in the partition."""
+
+    @property
+    def timestamp(self) -> int:
+        """Milliseconds since the Unix epoch; -1 if the broker gave none."""
+
+    @property
+    def key(self) -> bytes | None:
+        """Key bytes."""
+
+    @property
+    def value(self) -> bytes | None:
+        """Value bytes; None is a tombstone."""
+
+    @property
+    def headers(self) -> list[tuple[str, bytes]]:
+        """Headers in the order sent."""
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """One sequence, with its labels when they are known.
+
+    Every column, `labels` and `features` hold one entry a position; the codec has checked that.
+
+    Attributes
+    ----------
+    columns : column name to the T values of that column; empty when `features` is given.
+    labels : T label names, or None for a sequence to be predicted.
+    features : ready-made attributes of each position in python-crfsuite's shape: lists of names
+        (value 1.0) or mappings of name to value.
+    id : what the producer calls the sequence.
+    weight : importance of the sequence, finite and > 0.
+    """
+
+    columns: Mapping[str, list[str]]
+    labels: list[str] | None = None
+    features: list[list[str]] | list[dict[str, float]] | None = None
+    id: str | None = None
+    weight: float = 1.0
+
+    def __len__(self) -> int:
+        """Give the number of positions T."""
+        if self.features is not None:
+            return len(self.features)
+        return len(next(iter(self.columns.values())))
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """How far one partition is in the weights.
+
+    Attributes
+    ----------
+    next_offset : offset of the first record that is NOT in the weights.
+    last_offset : offset of the last record that is, or -1.
+    last_timestamp_ms, last_value_crc32 : that record's timestamp and the CRC-32 of its value: the
+        canary which tells a continued topic from another one with the same name.
+    """
+
+    next_offset: int
+    last_offset: int = -1
+    last_timestamp_ms: int = -1
+    last_value_crc32: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class StreamIdentity:
+    """Which cluster and which incarnation of each topic a stream is; empty where a broker cannot tell."""
+
+    cluster_id: str = ""
+    topic_ids: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionStatus:
+    """Where reading stands in one partition.
+
+    Attributes
+    ----------
+    position : offset of the next record to be polled.
+    high_watermark : offset after the last record that the broker has, or None before the first fetch.
+    lag : records between the two, never negative, or None while unknown.
+    """
+
+    position: int
+    high_watermark: int | None
+    lag: int | None
+
+
+class Batch(NamedTuple):
+    """N encoded sequences of n positions in all, one after the other; what encoding needs no model for.
+
+    Attributes
+    ----------
+    starts : int64[N + 1], where each sequence begins.
+    values : uint64[n, V], the id of each view of each position.
+    attributes : uint64[m], ids of ready-made features; `attribute_starts` int64[n + 1] says whose they
+        are and `attribute_values` float64[m] their values, or float64[0] when all are 1.
+    labels : int32[n], or int32[0] when the sequences are to be predicted.
+    labels_known : int32[N], how many labels were known once each sequence had been read.
+    importance : float64[N].
+    """
+
+    starts: NDArray[np.int64]
+    values: NDArray[np.uint64]
+    attributes: NDArray[np.uint64]
+    attribute_starts: NDArray[np.int64]
+    attribute_values: NDArray[np.float64]
+    labels: NDArray[np.int32]
+    labels_known: NDArray[np.int32]
+    importance: NDArray[np.float64]
+
+
+class Rows(NamedTuple):
+    """The active rows of the weights at each position of a batch: what the kernels of learners read.
+
+    Attributes
+    ----------
+    starts : int64[N + 1], where each sequence begins.
+    node_starts, node_rows : int64[n + 1], int32[·], rows that fire with a label; -1 for unknown features.
+    node_values : float64[·], their values, or float64[0] when all are 1.
+    edge_starts, edge_rows : rows that fire with a pair of labels, value 1; `edge_rows` is empty where
+        no feature of pairs depends on the position.
+    used : rows in use in the node and in the edge table.
+    """
+
+    starts: NDArray[np.int64]
+    node_starts: NDArray[np.int64]
+    node_rows: NDArray[np.int32]
+    node_values: NDArray[np.float64]
+    edge_starts: NDArray[np.int64]
+    edge_rows: NDArray[np.int32]
+    used: tuple[int, int]

@@ -1,0 +1,117 @@
+"""What the loop tells to whoever watches: metrics, logs and the demo's view are observers of these."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from streamlearn.data import PartitionStatus, TopicPartition
+from streamlearn.errors import Reason
+
+State = Literal["starting", "running", "stopping", "stopped", "failed"]
+
+
+@dataclass(frozen=True, slots=True)
+class StateChanged:
+    """The daemon entered a state."""
+
+    state: State
+
+
+@dataclass(frozen=True, slots=True)
+class Polled:
+    """The source was asked once. `records` and `bytes` count what came, by partition."""
+
+    records: Mapping[TopicPartition, int]
+    bytes: Mapping[TopicPartition, int]
+    last_timestamp_ms: Mapping[TopicPartition, int]
+    partitions: Mapping[TopicPartition, PartitionStatus]
+    connected: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Rejected:
+    """A record could not be learned from."""
+
+    topic: str
+    partition: int
+    offset: int
+    reason: Reason
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """Offsets that hold no record for us: `lost` to retention, or legally absent (compaction, markers)."""
+
+    partition: TopicPartition
+    count: int
+    lost: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Learned:
+    """One batch was predicted, scored and learned, in that order.
+
+    Attributes
+    ----------
+    sequences, tokens : how many this batch had.
+    sequence_mistakes, token_mistakes : how many of them the model's own prediction got wrong, each made
+        with weights that had not seen the sequence.
+    updates : sequences that changed the weights.
+    loss : sum of the learner's loss over the batch.
+    lengths : tokens of each sequence.
+    decode_seconds, learn_seconds : wall time from bytes to arrays, and inside the kernels.
+    progressive : ratios 0-1 as of the end of the batch; ``accuracy/LEVEL/WINDOW`` with the levels token and
+        sequence, and ``f1/micro/WINDOW`` where the labels mark spans; windows lifetime, recent and fading.
+    gauges : the learner's own gauges (weights_norm, features_known, …).
+    sequences_seen : lifetime total, replays excluded.
+    """
+
+    sequences: int
+    tokens: int
+    sequence_mistakes: int
+    token_mistakes: int
+    updates: int
+    loss: float
+    lengths: list[int]
+    decode_seconds: float
+    learn_seconds: float
+    progressive: Mapping[str, float]
+    gauges: Mapping[str, float]
+    sequences_seen: int
+
+
+@dataclass(frozen=True, slots=True)
+class CheckpointDone:
+    """A checkpoint was written, or was not.
+
+    `copy_seconds` is how long learning paused for the copy; `write_seconds` what the background thread took.
+    """
+
+    outcome: Literal["written", "failed"]
+    seq: int
+    size_bytes: int
+    copy_seconds: float
+    write_seconds: float
+    disk_free_bytes: int
+    message: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Resumed:
+    """The state was loaded; `corrupt` counts the newer checkpoints that did not verify.
+
+    `created_unix` is when the loaded checkpoint was written; `progressive` and `gauges` are as in `Learned`,
+    so that a resumed daemon shows what it knows before the first record comes.
+    """
+
+    seq: int
+    sequences_seen: int
+    corrupt: int
+    created_unix: float | None = None
+    progressive: Mapping[str, float] = field(default_factory=dict)
+    gauges: Mapping[str, float] = field(default_factory=dict)
+
+
+Event = StateChanged | Polled | Rejected | Gap | Learned | CheckpointDone | Resumed
+Observer = Callable[[Event], None]

@@ -1,0 +1,1 @@
+"""Where labelled sequences come from, and how bytes become examples."""
