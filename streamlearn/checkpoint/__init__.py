@@ -1,0 +1,1 @@
+"""Weights, optimiser state and positions as one durable file, with generations."""

@@ -1,0 +1,53 @@
+"""One daemon a state directory, also after a crash: the kernel drops the lock with its holder."""
+
+import contextlib
+import fcntl
+import os
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+from streamlearn.errors import CheckpointError, StateLockedError
+
+LOCK_NAME = "LOCK"
+
+
+@contextlib.contextmanager
+def lock_directory(directory: Path) -> Iterator[None]:
+    """Hold `directory` exclusively while the context is open.
+
+    The file stays behind: removing it would let one daemon lock the old file and another one a new file.
+
+    Raises
+    ------
+    StateLockedError : another process (or another store in this one) holds it; names the holder.
+    CheckpointError : the directory is missing or cannot be written.
+    """
+    path = directory / LOCK_NAME
+    try:
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    except OSError as error:
+        raise CheckpointError(
+            f"state directory {directory}: {LOCK_NAME}: {error.strerror}; it must exist and be writable"
+        ) from error
+    try:
+        _acquire(descriptor, directory)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _acquire(descriptor: int, directory: Path) -> None:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        holder = os.pread(descriptor, 200, 0).decode(errors="replace").strip()
+        raise StateLockedError(
+            f"state directory {directory} is held by {holder or 'another process'}; stop it first"
+        ) from error
+    except OSError as error:
+        raise CheckpointError(f"state directory {directory}: cannot lock: {error.strerror}") from error
+    # Only for the message above: a full disk must not keep a daemon from its lock.
+    with contextlib.suppress(OSError):
+        os.ftruncate(descriptor, 0)
+        os.pwrite(descriptor, f"pid {os.getpid()} on {socket.gethostname()}\n".encode(), 0)

@@ -1,0 +1,51 @@
+"""When a checkpoint is due: a pure object that is asked with the time."""
+
+from streamlearn.errors import ConfigError
+
+
+class CheckpointSchedule:
+    """Due after `every_seconds` or `every_records`, whichever comes first; None switches either off.
+
+    Never due twice for the same count: an idle stream would only push older generations out.
+
+    Examples
+    --------
+    >>> schedule = CheckpointSchedule(every_seconds=30.0, every_records=1000)
+    >>> schedule.done(now=100.0, sequences=0)
+    >>> schedule.due(now=129.0, sequences=999), schedule.due(now=129.0, sequences=1000)
+    (False, True)
+    >>> schedule.due(now=130.0, sequences=1), schedule.due(now=130.0, sequences=0)
+    (True, False)
+    """
+
+    def __init__(self, every_seconds: float | None, every_records: int | None) -> None:
+        for name, interval in (("every_seconds", every_seconds), ("every_records", every_records)):
+            if interval is not None and not interval > 0:
+                raise ConfigError(f"checkpoint {name}: got {interval}, wanted more than 0, or nothing")
+        self._every_seconds = every_seconds
+        self._every_records = every_records
+        self._last: tuple[float, int] | None = None
+
+    def due(self, now: float, sequences: int) -> bool:
+        """Tell whether to checkpoint; always so before the first `done`.
+
+        Parameters
+        ----------
+        now : monotonic seconds.
+        sequences : how many records the positions have passed, rejected ones included; never decreasing.
+        """
+        if self._last is None:
+            return True
+        last_time, last_sequences = self._last
+        if sequences == last_sequences:
+            return False
+        by_time = self._every_seconds is not None and now - last_time >= self._every_seconds
+        by_count = self._every_records is not None and sequences - last_sequences >= self._every_records
+        return by_time or by_count
+
+    def done(self, now: float, sequences: int) -> None:
+        """Count both intervals from here: a state was loaded, or a checkpoint begun (even if it then fails).
+
+        Counting from the attempt keeps a full disk from being tried after every batch.
+        """
+        self._last = (now, sequences)

@@ -1,0 +1,84 @@
+"""Where one array lies in the data of a checkpoint."""
+
+import math
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+
+Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
+
+_ALIGNMENT = 64
+_MAX_DIMENSIONS = 32
+# Numbers that mean the same on every machine: no objects, no long double, no text, no records.
+_DTYPES = frozenset(
+    np.dtype(kind).newbyteorder("<").str
+    for kind in (
+        *(np.bool_, np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64),
+        *(np.float16, np.float32, np.float64, np.complex64, np.complex128),
+    )
+)
+
+
+class Segment(NamedTuple):
+    """Name, type and place of an array; stands for it in a tree whose arrays were not loaded."""
+
+    name: str
+    dtype: str
+    shape: tuple[int, ...]
+    offset: int
+    nbytes: int
+
+    def read(self, data: Array) -> Array:
+        """Give the array as a view into `data` (uint8[N], the data part of the file)."""
+        return data[self.offset : self.offset + self.nbytes].view(self.dtype).reshape(self.shape)
+
+
+def place(name: str, array: Array, offset: int) -> Segment:
+    """Give the segment of `array` at `offset`.
+
+    Raises
+    ------
+    TypeError : a dtype that is not numeric or not portable, or more dimensions than any release can read.
+    """
+    if array.ndim > _MAX_DIMENSIONS:
+        raise TypeError(f"{name}: array of {array.ndim} dimensions, at most {_MAX_DIMENSIONS}")
+    dtype = array.dtype.newbyteorder("<").str
+    if dtype not in _DTYPES:
+        raise TypeError(f"{name}: array of dtype {array.dtype}, wanted a numeric one up to 64-bit parts")
+    return Segment(name, dtype, array.shape, offset, array.nbytes)
+
+
+def parse_segments(table: Any, data_bytes: int) -> list[Segment]:
+    """Give the segments of a table read from a file, checked to fill `data_bytes` exactly.
+
+    Raises
+    ------
+    ValueError, TypeError : the table is malformed, or its arrays are not where it says.
+    """
+    segments = []
+    offset = 0
+    for name, dtype, shape, claimed_offset, claimed_nbytes in table:
+        if not isinstance(name, str) or dtype not in _DTYPES:
+            raise ValueError(f"segment {name!r:.80} of dtype {dtype!r:.20}")
+        nbytes = _nbytes(shape, np.dtype(dtype).itemsize)
+        if (claimed_offset, claimed_nbytes) != (offset, nbytes):
+            raise ValueError(f"segment {name!r:.80} does not lie where the arrays before it end")
+        segments.append(Segment(name, dtype, tuple(shape), offset, nbytes))
+        offset += nbytes + padding(nbytes)
+    if offset != data_bytes:
+        raise ValueError(f"segments of {offset} bytes in data of {data_bytes}")
+    return segments
+
+
+def padding(nbytes: int) -> int:
+    """Give how many bytes follow `nbytes` up to the next aligned place."""
+    return -nbytes % _ALIGNMENT
+
+
+def _nbytes(shape: list[int], itemsize: int) -> int:
+    if len(shape) > _MAX_DIMENSIONS or any(type(n) is not int or n < 0 for n in shape):
+        raise ValueError(f"shape {shape!r:.80}")
+    # numpy limits the product of the dimensions that are not zero, even if another one is.
+    if math.prod(max(n, 1) for n in shape) * itemsize >= 2**63:
+        raise ValueError(f"shape {shape!r:.80} is larger than any array")
+    return math.prod(shape) * itemsize

@@ -1,0 +1,192 @@
+"""Checkpoint files in a directory: generations, so that a crash or a bad disk costs time, never the model."""
+
+import contextlib
+import errno
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from streamlearn.checkpoint import codec
+from streamlearn.checkpoint.finite import assert_finite
+from streamlearn.checkpoint.generations import (
+    Generation,
+    Loaded,
+    corrupt_files,
+    describe,
+    find_newest,
+    generation_files,
+    in_words,
+    path_of,
+    seq_of,
+)
+from streamlearn.checkpoint.lock import lock_directory
+from streamlearn.checkpoint.state import Checkpoint
+from streamlearn.errors import CheckpointError, ConfigError
+
+# What `save` announces, each just before it happens; "write" before every chunk.
+STEPS = ("check", "create", "write", "fsync", "replace", "fsync_directory", "prune", "done")
+
+_MIN_KEEP = 3
+_FREE_FACTOR = 2
+
+
+class Saved(NamedTuple):
+    """A checkpoint that is durable."""
+
+    path: Path
+    size_bytes: int
+
+
+class CheckpointStore:
+    """The generations in one state directory, written under its lock.
+
+    Parameters
+    ----------
+    directory : must exist.
+    keep : generations that stay, at least 3; as many damaged ones stay for a look at them.
+    on_step : called with each of `STEPS`, so that tests can kill the process there or let the disk fail.
+    """
+
+    def __init__(
+        self, directory: Path, keep: int = _MIN_KEEP, on_step: Callable[[str], None] = lambda _: None
+    ) -> None:
+        if keep < _MIN_KEEP:
+            raise ConfigError(f"checkpoint keep: got {keep}, wanted {_MIN_KEEP} or more")
+        self._directory = directory
+        self._keep = keep
+        self._on_step = on_step
+        self._locked = False
+        self._newest_seq = -1
+
+    @contextlib.contextmanager
+    def lock(self) -> Iterator[None]:
+        """Hold the directory; `load_newest` and `save` work only meanwhile.
+
+        Raises
+        ------
+        StateLockedError : another daemon holds it; names the holder.
+        CheckpointError : the directory is missing or cannot be written.
+        """
+        with lock_directory(self._directory):
+            self._locked = True
+            self._newest_seq = max(map(seq_of, generation_files(self._directory)), default=-1)
+            try:
+                yield
+            finally:
+                self._locked = False
+
+    def load_newest(self) -> Loaded | None:
+        """Read the newest checkpoint that verifies; None only where there has never been one.
+
+        Newer ones that do not verify are renamed to `*.corrupt`; temporary files of a crash are removed.
+
+        Raises
+        ------
+        CheckpointError : there are checkpoints and none verifies, or the newest is intact but of another
+            release. Going on would silently start from zero, or undo what that release has learned.
+        """
+        self._require_lock()
+        with in_words(f"state directory {self._directory}"):
+            for path in self._directory.glob("checkpoint-*.slcp.tmp"):
+                path.unlink()
+            loaded, damaged = find_newest(self._directory)
+            # Renamed only beside a good one: where none verifies, all stays as it was found.
+            for path in damaged:
+                path.replace(path.with_name(f"{path.name}.corrupt"))
+        if loaded:
+            self._newest_seq = loaded.checkpoint.seq
+        return loaded
+
+    def save(self, checkpoint: Checkpoint) -> Saved:
+        """Make `checkpoint` the newest generation; when this returns, it survives a power cut.
+
+        Killed at any instant, `load_newest` gives this one or the one before, complete.
+
+        Raises
+        ------
+        NonFiniteWeightsError : a weight of the model is not finite.
+        CheckpointError : disk full or failing, read-only, less room than twice the size, seq not above the
+            newest, or a state that cannot be encoded. Older generations are untouched.
+        """
+        self._require_lock()
+        if checkpoint.seq <= self._newest_seq:
+            raise CheckpointError(
+                f"checkpoint {checkpoint.seq}: seq must be above {self._newest_seq}, the newest"
+            )
+        path = path_of(self._directory, checkpoint.seq)
+        with in_words(f"{path}: not written, older checkpoints are kept"):
+            self._on_step("check")
+            encoded = codec.encode(checkpoint.to_state())
+            assert_finite(checkpoint.model, "model")
+            self._require_space(encoded.size_bytes)
+            self._write_atomically(path, encoded)
+        self._newest_seq = checkpoint.seq
+        self._prune()
+        self._on_step("done")
+        return Saved(path, encoded.size_bytes)
+
+    def generations(self) -> list[Generation]:
+        """Describe every generation, oldest first, from its header alone; needs no lock."""
+        return [describe(path) for path in generation_files(self._directory)]
+
+    def free_bytes(self) -> int:
+        """Give the room on the disk that this process may use; 0 if it cannot be asked."""
+        with contextlib.suppress(OSError):
+            return _free_bytes(self._directory)
+        return 0
+
+    def _require_lock(self) -> None:
+        if not self._locked:
+            raise CheckpointError(f"state directory {self._directory} is not locked by this store")
+
+    def _require_space(self, size_bytes: int) -> None:
+        free_bytes = _free_bytes(self._directory)
+        if free_bytes < _FREE_FACTOR * size_bytes:
+            message = (
+                f"{free_bytes} bytes free, wanted {_FREE_FACTOR} times its {size_bytes}; free some space"
+            )
+            raise OSError(errno.ENOSPC, message)
+
+    def _write_atomically(self, path: Path, encoded: codec.Encoded) -> None:
+        temporary = path.with_name(f"{path.name}.tmp")
+        try:
+            self._on_step("create")
+            with temporary.open("wb") as file:
+                for chunk in encoded:
+                    self._on_step("write")
+                    file.write(chunk)
+                file.flush()
+                self._on_step("fsync")
+                os.fsync(file.fileno())
+            self._on_step("replace")
+            # A background thread may have outlived the lock.
+            self._require_lock()
+            temporary.replace(path)
+            self._on_step("fsync_directory")
+            _fsync_directory(self._directory)
+        finally:
+            with contextlib.suppress(OSError):
+                temporary.unlink(missing_ok=True)
+
+    def _prune(self) -> None:
+        # The new checkpoint is durable: an old one that cannot be removed is no failure of it, and shows in
+        # the free space.
+        with contextlib.suppress(OSError):
+            self._on_step("prune")
+            for files in (generation_files(self._directory), corrupt_files(self._directory)):
+                for path in files[: -self._keep]:
+                    path.unlink()
+
+
+def _free_bytes(directory: Path) -> int:
+    status = os.statvfs(directory)
+    return status.f_bavail * status.f_frsize
+
+
+def _fsync_directory(directory: Path) -> None:
+    descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

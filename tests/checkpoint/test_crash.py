@@ -1,0 +1,72 @@
+"""A process killed at every step of a save leaves the old checkpoint or the new one, complete."""
+
+import os
+import signal
+
+import pytest
+
+from streamlearn.checkpoint.store import STEPS, CheckpointStore
+from tests.checkpoint.build import assert_same_checkpoint, make_checkpoint
+
+
+def save(directory, checkpoint, on_step=lambda _: None):
+    store = CheckpointStore(directory, on_step=on_step)
+    with store.lock():
+        store.load_newest()
+        store.save(checkpoint)
+
+
+def steps_of_a_save(directory, checkpoint):
+    steps = []
+    directory.mkdir()
+    save(directory, checkpoint, steps.append)
+    return steps
+
+
+def save_and_be_killed(directory, checkpoint, fatal_step):
+    """Save in a child process that ends itself with SIGKILL at step number `fatal_step`."""
+    pid = os.fork()
+    if pid == 0:
+        countdown = iter(range(fatal_step, -1, -1))
+        try:
+            save(directory, checkpoint, lambda _: next(countdown) or os.kill(os.getpid(), signal.SIGKILL))
+        finally:
+            os._exit(0)
+    _, status = os.waitpid(pid, 0)
+    assert os.WIFSIGNALED(status)
+    assert os.WTERMSIG(status) == signal.SIGKILL
+
+
+def load(directory):
+    store = CheckpointStore(directory)
+    with store.lock():
+        return store.load_newest()
+
+
+def test_every_step_is_announced(tmp_path):
+    steps = steps_of_a_save(tmp_path / "a", make_checkpoint(1))
+    assert tuple(dict.fromkeys(steps)) == STEPS
+    assert steps.count("write") > 3
+
+
+@pytest.mark.parametrize("generations", [0, 1, 5])
+def test_a_kill_at_any_step_leaves_the_old_or_the_new_state(tmp_path, generations):
+    old = make_checkpoint(generations - 1) if generations else None
+    new = make_checkpoint(generations)
+    steps = steps_of_a_save(tmp_path / "steps", new)
+    for number, step in enumerate(steps):
+        directory = tmp_path / str(number)
+        directory.mkdir()
+        for seq in range(generations):
+            save(directory, make_checkpoint(seq))
+        save_and_be_killed(directory, new, number)
+        loaded = load(directory)
+        wanted = new if STEPS.index(step) > STEPS.index("replace") else old
+        if wanted is None:
+            assert loaded is None
+        else:
+            assert loaded.corrupt == 0
+            assert_same_checkpoint(loaded.checkpoint, wanted)
+        assert not list(directory.glob("*.tmp"))
+        save(directory, make_checkpoint(generations + 1))
+        assert load(directory).checkpoint.seq == generations + 1
