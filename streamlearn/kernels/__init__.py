@@ -1,0 +1,1 @@
+"""Numba over numpy arrays and nothing else: the inner loops of features, decoding and learning."""

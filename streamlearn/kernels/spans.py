@@ -1,0 +1,94 @@
+"""Counts of spans and tokens, gold against predicted, with conlleval's meaning of a span.
+
+A label is a mark and a type. The mark is a set of bits: `INSIDE` a span; `BEGINS`: no span reaches over the
+left edge of the token; `ENDS`: none reaches over its right edge. With `B = INSIDE | BEGINS`, `I = INSIDE`,
+`E = INSIDE | ENDS`, `S = INSIDE | BEGINS | ENDS` and `O = 0`, the rule "two neighbours belong to one span if
+both are inside, of one type, and neither bit parts them" is startOfChunk and endOfChunk of conlleval.pl
+(Tjong Kim Sang, version 2004-01-26), also for invalid label sequences, with two differences. That program
+knows no S, and it overlooks that B begins a span after an E of the same type; both are settled as in
+conlleval.py by mayhewsw and by sighsmile, its ports with IOBES.
+"""
+
+from streamlearn.kernels.jit import kernel
+
+INSIDE, BEGINS, ENDS = 1, 2, 4
+
+
+@kernel
+def _joined(mark_prev, type_prev, mark, type_):
+    """Tell whether two neighbouring tokens belong to one span."""
+    # `&` instead of `and`: whether a span ends is close to a coin's toss, and a missed branch costs more.
+    inside = (mark_prev > 0) & (mark > 0) & (type_prev == type_)
+    return inside & (mark_prev & ENDS == 0) & (mark & BEGINS == 0)
+
+
+@kernel
+def _count_sequence(gold, predicted, marks, types, types_out, labels_out):
+    """Count one sequence; give how many tokens are right, and gold, predicted and right spans."""
+    right_tokens, gold_spans, predicted_spans, right_spans = 0, 0, 0, 0
+    # The token before the first one is outside, of any type.
+    gold_mark, gold_type, predicted_mark, predicted_type = 0, 0, 0, 0
+    # Whether a gold and a predicted span began together, with one type, and neither has ended since.
+    agree = False
+    for t in range(gold.size):
+        y, z = gold[t], predicted[t]
+        labels_out[y, 0] += 1
+        labels_out[z, 1] += 1
+        labels_out[y, 2] += y == z
+        right_tokens += y == z
+        gold_joined = _joined(gold_mark, gold_type, marks[y], types[y])
+        predicted_joined = _joined(predicted_mark, predicted_type, marks[z], types[z])
+        right = agree & (not gold_joined) & (not predicted_joined)
+        right_spans += right
+        types_out[gold_type, 2] += right
+        agree &= gold_joined & predicted_joined
+        gold_mark, gold_type = marks[y], types[y]
+        predicted_mark, predicted_type = marks[z], types[z]
+        gold_begins = (gold_mark > 0) & (not gold_joined)
+        predicted_begins = (predicted_mark > 0) & (not predicted_joined)
+        gold_spans += gold_begins
+        predicted_spans += predicted_begins
+        types_out[gold_type, 0] += gold_begins
+        types_out[predicted_type, 1] += predicted_begins
+        agree |= gold_begins & predicted_begins & (gold_type == predicted_type)
+    if agree:
+        right_spans += 1
+        types_out[gold_type, 2] += 1
+    return right_tokens, gold_spans, predicted_spans, right_spans
+
+
+@kernel
+def count_spans(gold, predicted, offsets, marks, types, sequences_out, types_out, labels_out):
+    """Count spans and tokens of a batch.
+
+    Parameters
+    ----------
+    gold, predicted : int32[T], label numbers below L, or -1 for the last label; sequence i is
+        ``offsets[i]:offsets[i + 1]``.
+    offsets : int64[N + 1].
+    marks, types : uint8[L] and int32[L], what each label means; types are below K.
+    sequences_out : int64[N, 7], set: 1, whether all tokens are right, tokens, right tokens, gold spans,
+        predicted spans, right spans.
+    types_out : int64[K, 3], added to: gold, predicted and right spans of each type.
+    labels_out : int64[L, 3], added to: gold, predicted and right tokens of each label.
+    """
+    for i in range(offsets.size - 1):
+        start, stop = offsets[i], offsets[i + 1]
+        right_tokens, gold_spans, predicted_spans, right_spans = _count_sequence(
+            gold[start:stop], predicted[start:stop], marks, types, types_out, labels_out
+        )
+        sequences_out[i, 0] = 1
+        sequences_out[i, 1] = right_tokens == stop - start
+        sequences_out[i, 2] = stop - start
+        sequences_out[i, 3] = right_tokens
+        sequences_out[i, 4] = gold_spans
+        sequences_out[i, 5] = predicted_spans
+        sequences_out[i, 6] = right_spans
+
+
+@kernel
+def fade(counts, keep, sums_out):
+    """Do ``sums = keep · sums + counts[i]`` for each row of int64[N, C] in turn; sums are float64[C]."""
+    for i in range(counts.shape[0]):
+        for c in range(counts.shape[1]):
+            sums_out[c] = keep * sums_out[c] + counts[i, c]

@@ -1,0 +1,1 @@
+"""How good the model is, while it learns and on a test set."""

@@ -1,0 +1,123 @@
+"""Which label set marks spans, and the counts that scores of spans and tokens are made of."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from streamlearn.kernels.spans import BEGINS, ENDS, INSIDE, count_spans
+
+Integers = NDArray[np.integer[Any]]
+
+_MARKS = {
+    "O": 0,
+    "I": INSIDE,
+    "M": INSIDE,
+    "B": INSIDE | BEGINS,
+    "E": INSIDE | ENDS,
+    "L": INSIDE | ENDS,
+    "S": INSIDE | BEGINS | ENDS,
+    "U": INSIDE | BEGINS | ENDS,
+}
+
+UNTYPED = "_"
+"""What the type of a span is called in reports when its labels have none, as in ``B M E S``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """What a batch of N sequences gives.
+
+    Attributes
+    ----------
+    sequences : int64[N, 7]; the columns are 1, right sequences, tokens, right tokens, and gold, predicted and
+        right spans.
+    types : int64[K, 3], gold, predicted and right spans of each type of the scheme.
+    labels : int64[L + 1, 3], gold, predicted and right tokens of each label, and of no prediction.
+    """
+
+    sequences: NDArray[np.int64]
+    types: NDArray[np.int64]
+    labels: NDArray[np.int64]
+
+
+class LabelScheme:
+    """What each label means for spans: BIO (IOB1, IOB2), IOBES, BILOU or BMES, with or without types.
+
+    A label is split at its first ``-`` into a prefix and a type, as conlleval.pl does.
+
+    Examples
+    --------
+    >>> scheme = LabelScheme()
+    >>> scheme.grow(["O", "B-NP", "I-NP"])
+    >>> scheme.is_spans, scheme.types
+    (True, ['', 'NP'])
+    >>> scheme.grow(["O", "B-NP", "I-NP", "NNS"])
+    >>> scheme.is_spans
+    False
+    """
+
+    def __init__(self) -> None:
+        self.labels: list[str] = []
+        self.types: list[str] = []
+        # The last entry, which the index -1 finds, is "nothing was predicted": outside, and no label.
+        self._marks = np.zeros(1, np.uint8)
+        self._types = np.zeros(1, np.int32)
+        self._foreign = 0
+
+    @property
+    def is_spans(self) -> bool:
+        """Whether there are labels, and each is ``PREFIX`` or ``PREFIX-TYPE`` with a prefix of BIOESMLU."""
+        return bool(self.labels) and not self._foreign
+
+    def grow(self, labels: Sequence[str]) -> None:
+        """Take the labels that were added at the end of the list since the last call."""
+        known = len(self.labels)
+        if len(labels) < known or (known and labels[known - 1] != self.labels[-1]):
+            raise ValueError(f"{len(labels)} labels are not a continuation of the {known} known ones")
+        if len(labels) == known:
+            return
+        parts = [label.partition("-") for label in labels[known:]]
+        types = list(dict.fromkeys([*self.types, *(kind for _, _, kind in parts)]))
+        number = {kind: k for k, kind in enumerate(types)}
+        # A label that marks no span counts as outside; the span counts are not reported then.
+        marks = np.array([_MARKS.get(prefix, 0) for prefix, _, _ in parts], np.uint8)
+        self._marks = np.concatenate([self._marks[:-1], marks, [np.uint8(0)]])
+        numbers = np.array([number[kind] for _, _, kind in parts], np.int32)
+        self._types = np.concatenate([self._types[:-1], numbers, [np.int32(0)]])
+        self._foreign += sum(prefix not in _MARKS for prefix, _, _ in parts)
+        self.labels.extend(labels[known:])
+        self.types = types
+
+    def count(self, gold: Integers, predicted: Integers, offsets: Integers) -> Counts:
+        """Count a batch.
+
+        Parameters
+        ----------
+        gold, predicted : label numbers of all tokens, one sequence after the other; each names a label
+            that `grow` has taken. A predicted -1 is no prediction: wrong, and outside of spans.
+        offsets : N + 1 token numbers; sequence i is ``offsets[i]:offsets[i + 1]``.
+        """
+        gold, predicted = _as(gold, np.int32), _as(predicted, np.int32)
+        counts = Counts(
+            np.empty((len(offsets) - 1, 7), np.int64),
+            np.zeros((len(self.types), 3), np.int64),
+            np.zeros((len(self.labels) + 1, 3), np.int64),
+        )
+        count_spans(
+            gold,
+            predicted,
+            _as(offsets, np.int64),
+            self._marks,
+            self._types,
+            counts.sequences,
+            counts.types,
+            counts.labels,
+        )
+        return counts
+
+
+def _as(values: Integers, dtype: type[np.integer[Any]]) -> Integers:
+    return np.ascontiguousarray(values, dtype)

@@ -1,0 +1,1 @@
+"""What the daemon tells about itself: metrics, logs and the endpoints they are read from."""

@@ -1,0 +1,228 @@
+"""Turns what the loop tells into Prometheus metrics."""
+
+import logging
+import time
+from collections.abc import Callable, Mapping
+from itertools import product
+from math import nan
+
+from prometheus_client import (
+    CollectorRegistry,
+    Counter,
+    Gauge,
+    GCCollector,
+    Info,
+    ProcessCollector,
+    disable_created_metrics,
+)
+
+from streamlearn.data import PartitionStatus, TopicPartition
+from streamlearn.events import (
+    CheckpointDone,
+    Event,
+    Gap,
+    Learned,
+    Polled,
+    Rejected,
+    Resumed,
+    StateChanged,
+)
+from streamlearn.telemetry.catalogue import LEARNER_GAUGES, METRICS, PREFIX, PROGRESSIVE_SCORES, STATES, Spec
+from streamlearn.telemetry.histogram import BatchHistogram
+
+logger = logging.getLogger(__name__)
+
+
+class Metrics:
+    """An observer that keeps every metric of the catalogue in `registry`.
+
+    A scrape reads values that are replaced one by one, so it never makes the loop wait.
+
+    Parameters
+    ----------
+    registry : where they go; the process and garbage collection metrics too.
+    version, model, learner, digest : values of ``build_info`` and ``config_info``.
+    clock : gives Unix time.
+
+    Examples
+    --------
+    >>> registry = CollectorRegistry()
+    >>> metrics = Metrics(registry, version="0.1.0", model="np", learner="perceptron", digest="c0ffee")
+    >>> metrics(StateChanged("running"))
+    >>> registry.get_sample_value("streamlearn_state", {"state": "running"})
+    1.0
+    """
+
+    def __init__(
+        self,
+        registry: CollectorRegistry,
+        *,
+        version: str,
+        model: str,
+        learner: str,
+        digest: str,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        disable_created_metrics()  # type: ignore[no-untyped-call]
+        self._clock = clock
+        self._counters: dict[str, Counter] = {}
+        self._gauges: dict[str, Gauge] = {}
+        self._histograms: dict[str, BatchHistogram] = {}
+        # Looking up a child by its labels takes prometheus_client longer than adding to it.
+        self._counter_children: dict[tuple[str, ...], Counter] = {}
+        self._gauge_children: dict[tuple[str, ...], Gauge] = {}
+        self._partitions: dict[TopicPartition, PartitionStatus] = {}
+        self._refused: float | None = 0.0
+        self._unknown: set[str] = set()
+        info = {
+            "build_info": {"version": version},
+            "config_info": {"model": model, "learner": learner, "digest": digest},
+        }
+        for spec in METRICS:
+            if spec.kind == "info":
+                Info(PREFIX + spec.name.removesuffix("_info"), spec.help, registry=registry).info(
+                    info[spec.name]
+                )
+            else:
+                self._add(spec, registry)
+        self(StateChanged("starting"))
+        self._set("consumer_connected", 0)
+        ProcessCollector(registry=registry)
+        GCCollector(registry=registry)
+
+    def __call__(self, event: Event) -> None:
+        """Take one event."""
+        match event:
+            case Learned():
+                self._learned(event)
+            case Polled():
+                self._polled(event)
+            case Rejected():
+                self._inc("records_rejected_total", 1, event.reason)
+            case Gap(lost=True):
+                self._inc("consumer_records_lost_total", event.count)
+            case Gap():
+                self._inc("consumer_offset_gaps_total", 1)
+            case CheckpointDone():
+                self._checkpoint_done(event)
+            case Resumed():
+                self._resumed(event)
+            case StateChanged():
+                for state in STATES:
+                    self._set("state", state == event.state, state)
+
+    def _add(self, spec: Spec, registry: CollectorRegistry) -> None:
+        name, labels = PREFIX + spec.name, spec.labels
+        if spec.kind == "histogram":
+            self._histograms[spec.name] = BatchHistogram(
+                name, spec.help, registry, spec.buckets, list(labels.items())
+            )
+            return
+        combinations = product(*labels.values())
+        if spec.kind == "counter":
+            self._counters[spec.name] = Counter(name, spec.help, list(labels), registry=registry)
+            for values in combinations:
+                self._inc(spec.name, 0, *values)
+        else:
+            self._gauges[spec.name] = Gauge(name, spec.help, list(labels), registry=registry)
+            for values in combinations:
+                self._set(spec.name, nan, *values)
+
+    def _inc(self, name: str, amount: float, *labels: str) -> None:
+        child = self._counter_children.get((name, *labels))
+        if child is None:
+            metric = self._counters[name]
+            child = self._counter_children[(name, *labels)] = metric.labels(*labels) if labels else metric
+        child.inc(amount)
+
+    def _set(self, name: str, value: float, *labels: str) -> None:
+        child = self._gauge_children.get((name, *labels))
+        if child is None:
+            metric = self._gauges[name]
+            child = self._gauge_children[(name, *labels)] = metric.labels(*labels) if labels else metric
+        child.set(value)
+
+    def _polled(self, event: Polled) -> None:
+        self._set("consumer_last_poll_timestamp_seconds", self._clock())
+        self._set("consumer_connected", event.connected)
+        for tp, status in event.partitions.items():
+            # Most polls move few partitions: the rest costs one comparison each.
+            if status != self._partitions.get(tp):
+                self._partitions[tp] = status
+                labels = (tp.topic, str(tp.partition))
+                self._inc("consumer_records_total", 0, *labels)
+                self._inc("consumer_bytes_total", 0, *labels)
+                self._set("consumer_position_offset", status.position, *labels)
+                self._set("consumer_high_watermark_offset", _or_nan(status.high_watermark), *labels)
+                self._set("consumer_lag_records", _or_nan(status.lag), *labels)
+        for tp, records in event.records.items():
+            labels = (tp.topic, str(tp.partition))
+            self._inc("consumer_records_total", records, *labels)
+            self._inc("consumer_bytes_total", event.bytes.get(tp, 0), *labels)
+        for tp, milliseconds in event.last_timestamp_ms.items():
+            # -1 is a broker that keeps no timestamps.
+            if milliseconds >= 0:
+                labels = (tp.topic, str(tp.partition))
+                self._set("consumer_last_record_timestamp_seconds", milliseconds / 1000, *labels)
+
+    def _learned(self, event: Learned) -> None:
+        self._inc("sequences_total", event.sequences)
+        self._inc("tokens_total", event.tokens)
+        self._inc("updates_total", event.updates)
+        self._inc("mistakes_total", event.sequence_mistakes, "sequence")
+        self._inc("mistakes_total", event.token_mistakes, "token")
+        # A loss that is 0 by theory may be rounded below it, and a counter must not fall.
+        self._inc("loss_total", max(0.0, event.loss))
+        self._set("sequences_seen", event.sequences_seen)
+        self._histograms["sequence_length_tokens"].observe_many(event.lengths)
+        self._histograms["decode_duration_seconds"].observe_many([event.decode_seconds])
+        self._histograms["learn_duration_seconds"].observe_many([event.learn_seconds])
+        self._show_progressive(event.progressive)
+        self._show_gauges(event.gauges)
+
+    def _resumed(self, event: Resumed) -> None:
+        self._inc("checkpoints_total", event.corrupt, "corrupt")
+        self._set("sequences_seen", event.sequences_seen)
+        if event.created_unix is not None:
+            self._set("last_checkpoint_timestamp_seconds", event.created_unix)
+        # What the learner refused in earlier lives is not this process's count.
+        self._refused = None
+        self._show_progressive(event.progressive)
+        self._show_gauges(event.gauges)
+
+    def _checkpoint_done(self, event: CheckpointDone) -> None:
+        self._inc("checkpoints_total", 1, event.outcome)
+        self._set("checkpoint_disk_free_bytes", event.disk_free_bytes)
+        if event.outcome == "written":
+            self._histograms["checkpoint_duration_seconds"].observe_many([event.copy_seconds], "copy")
+            self._histograms["checkpoint_duration_seconds"].observe_many([event.write_seconds], "write")
+            self._set("checkpoint_size_bytes", event.size_bytes)
+            self._set("last_checkpoint_timestamp_seconds", self._clock())
+
+    def _show_progressive(self, scores: Mapping[str, float]) -> None:
+        for name, (metric, *labels) in PROGRESSIVE_SCORES.items():
+            self._set(metric, scores.get(name, nan), *labels)
+        self._warn_of(scores.keys() - PROGRESSIVE_SCORES.keys())
+
+    def _show_gauges(self, gauges: Mapping[str, float]) -> None:
+        for name, value in gauges.items():
+            metric = LEARNER_GAUGES.get(name)
+            if metric == "features_refused_total":
+                self._count_refused(value)
+            elif metric is not None:
+                self._set(metric, value)
+        self._warn_of(gauges.keys() - LEARNER_GAUGES.keys())
+
+    def _count_refused(self, total: float) -> None:
+        if self._refused is not None:
+            self._inc("features_refused_total", max(0.0, total - self._refused))
+        self._refused = total
+
+    def _warn_of(self, names: set[str]) -> None:
+        for name in sorted(names - self._unknown):
+            self._unknown.add(name)
+            logger.warning("no metric shows the learner's %r", name)
+
+
+def _or_nan(value: int | None) -> float:
+    return nan if value is None else value

@@ -1,0 +1,145 @@
+"""The HTTP endpoints: metrics for Prometheus, health for whoever supervises the process."""
+
+import os
+import socket
+import threading
+from collections.abc import Callable, Iterable
+from http import HTTPStatus
+from socketserver import TCPServer, ThreadingMixIn
+from typing import TYPE_CHECKING, Self
+from wsgiref.simple_server import WSGIRequestHandler, WSGIServer
+
+from prometheus_client import CollectorRegistry, make_wsgi_app
+
+from streamlearn.errors import TelemetryError
+from streamlearn.telemetry.health import Health, Verdict
+
+if TYPE_CHECKING:
+    from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
+
+_PATHS = {
+    "/metrics": "metrics in the Prometheus and OpenMetrics text formats",
+    "/healthz": "200 while the loop ticks, else 503",
+    "/readyz": "200 while the state is loaded and a broker answers, else 503",
+}
+_POLL_SECONDS = 0.1
+_INDEX = "streamlearn\n\n" + "".join(f"{path}  {what}\n" for path, what in _PATHS.items())
+
+
+class Server:
+    """Serves on a thread of its own; a scrape never makes the loop wait.
+
+    Parameters
+    ----------
+    host, port : where to listen; port 0 takes a free one, see `url`.
+    registry : the metrics.
+    health : asked at each request.
+
+    Raises
+    ------
+    TelemetryError : the address is taken, not allowed or not of this machine.
+
+    Examples
+    --------
+    >>> import urllib.request
+    >>> with Server("127.0.0.1", 0, CollectorRegistry(), Health()) as server:
+    ...     urllib.request.urlopen(server.url + "/healthz").read().decode().strip()
+    'starting'
+    """
+
+    def __init__(self, host: str, port: int, registry: CollectorRegistry, health: Health) -> None:
+        try:
+            self._http = _listen(host, port)
+        except (OSError, OverflowError) as error:
+            reason = os.strerror(error.errno) if isinstance(error, OSError) and error.errno else str(error)
+            message = f"metrics: cannot listen on {_address(host, port)}: {reason}; choose another port"
+            raise TelemetryError(message) from error
+        self._http.set_app(_application(registry, health))
+        bound: int = self._http.server_address[1]
+        self.url = f"http://{_address(_reachable(host), bound)}"
+        self._thread = threading.Thread(
+            target=self._http.serve_forever, args=(_POLL_SECONDS,), name="telemetry", daemon=True
+        )
+
+    def start(self) -> None:
+        """Begin to answer; until then connections wait."""
+        self._thread.start()
+
+    def close(self) -> None:
+        """Stop answering and give the port back; safe to call twice."""
+        if self._thread.is_alive():
+            self._http.shutdown()
+            self._thread.join()
+        self._http.server_close()
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(self, *exc_info: object) -> None:
+        self.close()
+
+
+class _Server(ThreadingMixIn, WSGIServer):
+    daemon_threads = True
+    # A scrape that hangs must not keep the process from ending.
+    block_on_close = False
+
+    def server_bind(self) -> None:
+        # HTTPServer looks up the name of the host here, which takes many seconds where DNS is broken.
+        TCPServer.server_bind(self)
+        self.server_name, self.server_port = str(self.server_address[0]), self.server_address[1]
+        self.setup_environ()
+
+
+class _Server6(_Server):
+    address_family = socket.AF_INET6
+
+
+class _Handler(WSGIRequestHandler):
+    timeout = 10
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002
+        """Keep quiet: a line for each scrape would bury the events."""
+
+
+def _listen(host: str, port: int) -> _Server:
+    server = _Server6 if ":" in host else _Server
+    return server((host, port), _Handler)
+
+
+def _application(registry: CollectorRegistry, health: Health) -> "WSGIApplication":
+    metrics: WSGIApplication = make_wsgi_app(registry)
+    verdicts: dict[str, Callable[[], Verdict]] = {"/healthz": health.alive, "/readyz": health.ready}
+
+    def application(environ: "WSGIEnvironment", start_response: "StartResponse") -> Iterable[bytes]:
+        path = environ["PATH_INFO"]
+        if path == "/metrics":
+            return metrics(environ, start_response)
+        if path in verdicts:
+            ok, reason = verdicts[path]()
+            status = HTTPStatus.OK if ok else HTTPStatus.SERVICE_UNAVAILABLE
+            return _text(start_response, status, reason + "\n")
+        if path == "/":
+            return _text(start_response, HTTPStatus.OK, _INDEX)
+        return _text(
+            start_response, HTTPStatus.NOT_FOUND, "not found; there are:\n" + "\n".join(_PATHS) + "\n"
+        )
+
+    return application
+
+
+def _text(start_response: "StartResponse", status: HTTPStatus, text: str) -> list[bytes]:
+    body = text.encode()
+    headers = [("Content-Type", "text/plain; charset=utf-8"), ("Content-Length", str(len(body)))]
+    start_response(f"{status.value} {status.phrase}", headers)
+    return [body]
+
+
+def _address(host: str, port: int) -> str:
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
+def _reachable(host: str) -> str:
+    """Give a host to connect to: "all interfaces" is none."""
+    return {"": "127.0.0.1", "0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104

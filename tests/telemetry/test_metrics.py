@@ -1,0 +1,206 @@
+import math
+import re
+from pathlib import Path
+
+import pytest
+from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client.openmetrics.exposition import generate_latest as generate_openmetrics
+from prometheus_client.openmetrics.parser import text_string_to_metric_families as parse_openmetrics
+from prometheus_client.parser import text_string_to_metric_families as parse_text
+
+from streamlearn.app.tagger import build_tagger
+from streamlearn.config.layers import load
+from streamlearn.data import PartitionStatus
+from streamlearn.errors import Reason
+from streamlearn.events import Resumed, StateChanged
+from streamlearn.monitor.progressive import Progressive
+from streamlearn.telemetry.catalogue import LEARNER_GAUGES, METRICS, PROGRESSIVE_SCORES
+from streamlearn.telemetry.metrics import Metrics
+from tests.telemetry import examples
+
+NOW = 1_700_000_100.0
+
+
+class Scraped:
+    """The metrics after some events, read as Prometheus reads them."""
+
+    def __init__(self, *events):
+        self.registry = CollectorRegistry()
+        observe = Metrics(
+            self.registry,
+            version="0.1.0",
+            model="np",
+            learner="perceptron",
+            digest="c0ffee",
+            clock=lambda: NOW,
+        )
+        for event in events:
+            observe(event)
+
+    def __call__(self, name, **labels):
+        return self.registry.get_sample_value(f"streamlearn_{name}", labels)
+
+    def text(self):
+        return generate_latest(self.registry).decode()
+
+
+def test_learning_is_counted():
+    scraped = Scraped(examples.learned(), examples.learned(gauges={"features_refused": 9.0}))
+    assert scraped("sequences_total") == 4
+    assert scraped("tokens_total") == 14
+    assert scraped("updates_total") == 2
+    assert scraped("mistakes_total", level="sequence") == 2
+    assert scraped("mistakes_total", level="token") == 6
+    assert scraped("loss_total") == 1.0
+    assert scraped("sequences_seen") == 1002
+    assert scraped("features_known") == 12
+    assert scraped("features_refused_total") == 9
+    assert scraped("weights_norm") == 1.5
+    assert scraped("learn_duration_seconds_bucket", le="0.01") == 0
+    assert scraped("learn_duration_seconds_bucket", le="0.1") == 2
+    assert scraped("decode_duration_seconds_sum") == pytest.approx(0.004)
+    assert scraped("sequence_length_tokens_count") == 4
+    assert scraped("sequence_length_tokens_sum") == 14
+    assert scraped("sequence_length_tokens_bucket", le="5.0") == 4
+
+
+def test_progressive_scores_that_are_not_known_are_no_number():
+    scraped = Scraped(examples.learned(progressive={"f1/micro/recent": 0.9}), examples.learned())
+    assert scraped("progressive_accuracy_ratio", window="recent", level="token") == 0.75
+    assert scraped("progressive_f1_ratio", window="lifetime", average="micro") == 0.5
+    assert math.isnan(scraped("progressive_f1_ratio", window="recent", average="micro"))
+
+
+def test_every_progressive_score_has_a_metric():
+    progressive = Progressive()
+    progressive.restore(progressive.state(), ["O", "B-NP"])
+    assert progressive.scores().keys() == PROGRESSIVE_SCORES.keys()
+
+
+def test_every_gauge_of_a_learner_has_a_metric():
+    config = load(Path(__file__).parents[2] / "configs" / "chunking-np.yaml")
+    gauges = build_tagger(config).gauges()
+    assert gauges
+    assert gauges.keys() <= LEARNER_GAUGES.keys()
+
+
+def test_a_gauge_that_no_metric_shows_is_told_once(caplog):
+    event = examples.learned(gauges={"surprise": 1.0})
+    Scraped(event, event)
+    assert [record.getMessage() for record in caplog.records] == ["no metric shows the learner's 'surprise'"]
+
+
+def test_polls_are_shown_by_partition():
+    scraped = Scraped(examples.polled(), examples.polled())
+    tp = {"topic": "orders", "partition": "0"}
+    assert scraped("consumer_records_total", **tp) == 10
+    assert scraped("consumer_bytes_total", **tp) == 1000
+    assert scraped("consumer_position_offset", **tp) == 10
+    assert scraped("consumer_high_watermark_offset", **tp) == 14
+    assert scraped("consumer_lag_records", **tp) == 4
+    assert scraped("consumer_last_record_timestamp_seconds", **tp) == 1_700_000_000.5
+    assert scraped("consumer_last_poll_timestamp_seconds") == NOW
+    assert scraped("consumer_connected") == 1
+
+
+def test_a_partition_without_records_has_its_series_and_a_lag_that_is_not_known():
+    silent = examples.polled(
+        records={}, bytes={}, last_timestamp_ms={}, status=PartitionStatus(10, None, None), connected=False
+    )
+    scraped = Scraped(silent)
+    tp = {"topic": "orders", "partition": "0"}
+    assert scraped("consumer_records_total", **tp) == 0
+    assert math.isnan(scraped("consumer_lag_records", **tp))
+    assert scraped("consumer_last_record_timestamp_seconds", **tp) is None
+    assert scraped("consumer_connected") == 0
+
+
+def test_a_partition_that_moves_again_is_shown_again():
+    events = [
+        examples.polled(status=PartitionStatus(position, 14, 14 - position)) for position in (10, 12, 10)
+    ]
+    scraped = Scraped(*events[:2])
+    assert scraped("consumer_lag_records", topic="orders", partition="0") == 2
+    assert Scraped(*events)("consumer_lag_records", topic="orders", partition="0") == 4
+
+
+def test_rejects_and_gaps_are_counted():
+    scraped = Scraped(*examples.all_kinds())
+    assert scraped("records_rejected_total", reason="length") == 1
+    assert scraped("consumer_records_lost_total") == 5
+    assert scraped("consumer_offset_gaps_total") == 1
+
+
+def test_a_failed_checkpoint_leaves_age_and_size_of_the_good_one():
+    scraped = Scraped(examples.written(), examples.failed())
+    assert scraped("checkpoints_total", outcome="written") == 1
+    assert scraped("checkpoints_total", outcome="failed") == 1
+    assert scraped("checkpoint_size_bytes") == 4096
+    assert scraped("last_checkpoint_timestamp_seconds") == NOW
+    assert scraped("checkpoint_duration_seconds_sum", phase="copy") == 0.05
+    assert scraped("checkpoint_duration_seconds_count", phase="write") == 1
+
+
+def test_a_resumed_daemon_shows_its_past_but_counts_none_of_it():
+    resumed = Resumed(3, 1000, 2, 1.6e9, {"accuracy/token/recent": 0.5}, {"features_refused": 70.0})
+    scraped = Scraped(resumed, examples.learned(gauges={"features_refused": 75.0}))
+    assert scraped("sequences_total") == 2
+    assert scraped("features_refused_total") == 5
+    assert scraped("checkpoints_total", outcome="corrupt") == 2
+    scraped = Scraped(resumed)
+    assert scraped("sequences_seen") == 1000
+    assert scraped("last_checkpoint_timestamp_seconds") == 1.6e9
+    assert scraped("progressive_accuracy_ratio", window="recent", level="token") == 0.5
+
+
+def test_one_state_at_a_time():
+    states = ("starting", "running", "stopping", "stopped", "failed")
+    assert [Scraped()("state", state=s) for s in states] == [1, 0, 0, 0, 0]
+    assert [Scraped(StateChanged("running"))("state", state=s) for s in states] == [0, 1, 0, 0, 0]
+
+
+def test_infos():
+    scraped = Scraped()
+    assert scraped("build_info", version="0.1.0") == 1
+    assert scraped("config_info", model="np", learner="perceptron", digest="c0ffee") == 1
+
+
+def test_all_counters_start_at_zero_with_all_their_labels():
+    scraped = Scraped()
+    for reason in Reason:
+        assert scraped("records_rejected_total", reason=reason) == 0
+    for outcome in ("written", "failed", "corrupt"):
+        assert scraped("checkpoints_total", outcome=outcome) == 0
+    assert scraped("consumer_records_lost_total") == 0
+
+
+def test_both_formats_parse_and_carry_the_catalogue():
+    scraped = Scraped(*examples.all_kinds())
+    text = {family.name: family for family in parse_text(scraped.text())}
+    exposition = generate_openmetrics(scraped.registry).decode()
+    openmetrics = {family.name: family for family in parse_openmetrics(exposition)}
+    for spec in METRICS:
+        name = "streamlearn_" + spec.name
+        plain = text[name if spec.kind == "info" else name.removesuffix("_total")]
+        assert plain.type == ("gauge" if spec.kind == "info" else spec.kind)
+        assert plain.documentation == spec.help
+        family = openmetrics[name.removesuffix("_info").removesuffix("_total")]
+        assert family.type == spec.kind
+        assert all(spec.labels.keys() <= sample.labels.keys() for sample in family.samples)
+    assert {"process_cpu_seconds", "python_gc_collections"} <= text.keys()
+    assert "_created" not in scraped.text()
+
+
+def test_names_have_units_and_helps_are_sentences():
+    units = "_(total|seconds|bytes|tokens|records|ratio|offset|info)$|_(known|norm|seen|connected)$|^state$"
+    for spec in METRICS:
+        assert re.search(units, spec.name), spec.name
+        assert spec.name.endswith("_total") == (spec.kind == "counter")
+        assert re.fullmatch(r"[A-Z0-9].*\.|.*\)\.", spec.help), spec.help
+    assert len({spec.name for spec in METRICS}) == len(METRICS)
+
+
+def test_fewer_than_300_series_with_32_partitions():
+    scraped = Scraped(*examples.all_kinds(), examples.polled(partitions=32))
+    series = [line for line in scraped.text().splitlines() if not line.startswith("#")]
+    assert len(series) < 300
