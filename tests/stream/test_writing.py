@@ -1,0 +1,44 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from streamlearn.data import Example
+from streamlearn.errors import RecordError
+from streamlearn.stream.codec import decode
+from streamlearn.stream.columns import ColumnReader
+from streamlearn.stream.layout import ColumnLayout
+from streamlearn.stream.report import ReadReport
+from streamlearn.stream.writing import to_columns, to_json_line
+
+values = st.lists(
+    st.text(st.characters(codec="utf-8", exclude_characters="\t\r\n\0"), min_size=1, max_size=5),
+    min_size=3,
+    max_size=3,
+)
+
+
+def test_json_lines_hold_the_predicted_labels() -> None:
+    example = Example({"w": ["a"]}, ["gold"], id="7", weight=2.0)
+    assert decode(to_json_line(example, ["B"]).encode(), "json") == Example(
+        {"w": ["a"]}, ["B"], id="7", weight=2.0
+    )
+
+
+def test_columns_hold_the_labels_and_then_the_predicted_ones() -> None:
+    example = Example({"labels": ["a", "b"], "pos": ["X", "Y"]}, ["O", "B"])
+    assert to_columns(example, ["O", "I"]) == "a\tX\tO\tO\nb\tY\tB\tI\n\n"
+
+
+@given(values, values)
+def test_columns_can_be_read_back(words: list[str], labels: list[str]) -> None:
+    words[0], labels = "w" + words[0], [f"<{label}>" for label in labels]
+    report = ReadReport()
+    reader = ColumnReader("f", ColumnLayout(names=("w",)), report)
+    rows = [row + "\n" for row in to_columns(Example({"w": words}), labels).split("\n")]
+    assert list(reader.read(rows)) == [(1, Example({"w": words}, labels))]
+
+
+@pytest.mark.parametrize("value", ["", "a\tb", "a\nb", "\r"])
+def test_values_that_rows_cannot_hold_are_refused(value: str) -> None:
+    with pytest.raises(RecordError, match=r"w\[1\] is .*write JSON Lines"):
+        to_columns(Example({"w": ["a", value]}), ["O", "O"])
