@@ -1,0 +1,1 @@
+"""The demo: an embedded broker, a producer and the real daemon."""

@@ -1,0 +1,65 @@
+"""Publishing how far we are to the broker, for tools that show consumer lag."""
+
+# The stubs of kafka-python leave these calls untyped.
+# mypy: disable-error-code="no-untyped-call"
+
+import logging
+from collections.abc import Mapping
+
+from kafka import OffsetAndMetadata, errors
+from kafka import TopicPartition as KafkaPartition
+from kafka.consumer.subscription_state import SubscriptionState
+from kafka.coordinator.consumer import ConsumerCoordinator
+from kafka.net.compat import KafkaNetClient
+
+from streamlearn.data import Position, TopicPartition
+from streamlearn.stream.kafka.connection import Manager
+from streamlearn.stream.kafka.failures import reason
+
+log = logging.getLogger(__name__)
+
+_CLOSE_MS = 2000
+
+
+class OffsetPublisher:
+    """Commits offsets under a group that nobody joins.
+
+    The consumer itself has no group: with one, each poll would wait for the group's coordinator, and
+    reading would depend on permissions and brokers that only monitoring needs.
+    """
+
+    def __init__(self, manager: Manager, group_id: str) -> None:
+        self._coordinator = ConsumerCoordinator(
+            KafkaNetClient(net=manager.net, manager=manager),
+            SubscriptionState(),
+            group_id=group_id,
+            enable_auto_commit=False,
+            api_version=manager.broker_version,
+        )
+        self._offsets: dict[KafkaPartition, OffsetAndMetadata] = {}
+        self._failing = False
+
+    def publish(self, positions: Mapping[TopicPartition, Position]) -> None:
+        """Commit soon; neither waits nor raises."""
+        offsets = {KafkaPartition(*tp): OffsetAndMetadata(at.next_offset) for tp, at in positions.items()}
+        if not offsets:
+            return
+        self._offsets = offsets
+        try:
+            self._coordinator.commit_offsets_async(self._offsets, self._published)
+        except errors.KafkaError as error:
+            self._published(offsets, error)
+
+    def close(self) -> None:
+        """Wait a little until what was published last has arrived."""
+        if not self._offsets:
+            return
+        try:
+            self._coordinator.commit_offsets_sync(self._offsets, _CLOSE_MS)
+        except errors.KafkaError as error:
+            self._published(self._offsets, error)
+
+    def _published(self, _: object, response: object) -> None:
+        if isinstance(response, Exception) and not self._failing:
+            log.warning("offsets for lag tools cannot be committed: %s", reason(response))
+        self._failing = isinstance(response, Exception)

@@ -1,0 +1,208 @@
+"""Connecting a kafka-python client: patient, interruptible, silent, and aware of who answers."""
+
+# The stubs of kafka-python leave these calls untyped.
+# mypy: disable-error-code="no-untyped-call"
+
+import logging
+import time
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+from kafka import errors
+from kafka.future import Future
+from kafka.net.compat import KafkaNetClient
+from kafka.net.manager import KafkaConnectionManager
+from kafka.net.selector import NetworkSelector
+
+from streamlearn.errors import BrokerUnavailableError, StreamlearnError
+from streamlearn.stream.kafka.failures import REFUSALS, reason, translated
+
+log = logging.getLogger(__name__)
+
+_SLICE_MS = 200
+_QUIET_SECONDS = 1.0
+# Each attempt of a request gets twice the time of the one before, so that a stop is heard soon and a
+# slow network is still served.
+_ATTEMPTS_MS = (1000, 2000, 4000, 8000)
+
+T = TypeVar("T")
+
+
+class Patience:
+    """How long to wait for a broker.
+
+    Parameters
+    ----------
+    where : the brokers, for messages.
+    timeout_seconds : how long without an answer is too long; None waits for ever.
+    stopping : asked while waiting; True ends the wait.
+    clock : monotonic seconds.
+    """
+
+    def __init__(
+        self,
+        where: str,
+        timeout_seconds: float | None = None,
+        stopping: Callable[[], bool] = lambda: False,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.where = where
+        self._timeout_seconds = timeout_seconds
+        self._stopping = stopping
+        self._clock = clock
+        self._since: float | None = None
+        self._told = False
+
+    def spend(self, why: BaseException | None) -> None:
+        """Go on waiting; says so once.
+
+        Raises
+        ------
+        BrokerUnavailableError : it took too long, or the program is stopping.
+        """
+        now = self._clock()
+        self._since = now if self._since is None else self._since
+        waited = now - self._since
+        cause = f": {reason(why)}" if why else ""
+        if self._stopping():
+            raise BrokerUnavailableError(f"{self.where}: stopped while waiting for a broker{cause}")
+        if self._timeout_seconds is not None and waited >= self._timeout_seconds:
+            raise BrokerUnavailableError(f"{self.where}: no broker answered in {waited:.0f} s{cause}")
+        if waited >= _QUIET_SECONDS and not self._told:
+            self._told = True
+            log.warning("%s: waiting for a broker%s", self.where, cause)
+
+    def rewarded(self) -> None:
+        """Note that a broker answered."""
+        if self._told:
+            log.info("%s: a broker answered", self.where)
+        self._since, self._told = None, False
+
+
+class Manager(KafkaConnectionManager):
+    """kafka-python's connections, which count the answers and wait for the first broker with patience.
+
+    Attributes
+    ----------
+    net : the event loop that the connections live on.
+    answers : responses that came from any broker.
+    last_failure : why connections fail since the last answer, or None; a refusal outweighs the others.
+    """
+
+    def __init__(self, net: NetworkSelector, patience: Patience, **configs: Any) -> None:
+        super().__init__(net, **configs)
+        # kafka-python 3.0 loses this setting on the way, and would create missing topics by asking.
+        self.cluster.config["allow_auto_create_topics"] = False
+        self.net = net
+        self.answers = 0
+        self.last_failure: BaseException | None = None
+        self._patience = patience
+
+    def send(self, request: Any, node_id: Any = None, request_timeout_ms: Any = None) -> Future:
+        """Send a request, and count its answer."""
+        future: Future = super().send(request, node_id, request_timeout_ms)
+        return future.add_callback(self._answered)
+
+    def get_connection(self, *args: Any, **kwargs: Any) -> Any:
+        """Give a connection, and remember why it failed if it does."""
+        connection = super().get_connection(*args, **kwargs)
+        connection.init_future.add_errback(self._failed)
+        return connection
+
+    def bootstrap(self, timeout_ms: Any = None, refresh: bool = True) -> None:  # noqa: ARG002
+        """Wait for the first broker, as long as the patience lasts."""
+        future = self.bootstrap_async(None, refresh)
+        while not future.is_done:
+            try:
+                self.run(self.wait_for, future, _SLICE_MS)
+            except errors.KafkaTimeoutError:
+                if isinstance(self.last_failure, REFUSALS):
+                    raise self.last_failure from None
+                self._patience.spend(self.last_failure)
+        if future.exception is not None:
+            raise future.exception
+        self._patience.rewarded()
+
+    def _answered(self, _: object) -> None:
+        self.answers += 1
+        self.last_failure = None
+
+    def _failed(self, error: BaseException) -> None:
+        if not isinstance(self.last_failure, REFUSALS):
+            self.last_failure = error
+
+    async def _build_transport(self, node: Any, timeout_at: float | None = None) -> Any:
+        # A broker answers wrong credentials and hangs up at once. kafka-python 3.0 throws an answer away
+        # that arrives together with the end of the connection, and would then try for ever.
+        transport = await super()._build_transport(node, timeout_at)  # type: ignore[misc]
+        receive = transport._sock_recv
+        transport._sock_recv = lambda: _data_before_end(*receive())
+        return transport
+
+
+def _data_before_end(data: bytes, error: Exception | None) -> tuple[bytes, Exception | None]:
+    """Keep the end of a connection for the next look at the socket, if there are data before it."""
+    return (data, None) if data else (data, error)
+
+
+def connected(build: Callable[..., T], settings: Mapping[str, Any], patience: Patience) -> tuple[T, Manager]:
+    """Build a client, wait until it knows a broker, and give it with its connections.
+
+    Raises
+    ------
+    BrokerUnavailableError, AuthenticationError, ConfigError
+    """
+    hush()
+    made: list[Manager] = []
+
+    def net_client(**configs: Any) -> KafkaNetClient:
+        net = NetworkSelector(**configs)
+        made.append(Manager(net, patience, **configs))
+        return KafkaNetClient(net=net, manager=made[-1], **configs)
+
+    try:
+        client = build(**settings, kafka_client=net_client)
+        # A constructor that is given api_version does not connect.
+        made[-1].bootstrap(refresh=False)
+    except Exception as error:
+        # The constructor leaves its thread running when it raises.
+        for manager in made:
+            manager.close()
+            manager.net.close()
+        raise translated(error, patience.where) from error
+    return client, made[-1]
+
+
+def insist(request: Callable[[int], T], patience: Patience) -> T:
+    """Give the answer to a request, repeated through transient trouble as long as the patience lasts.
+
+    Parameters
+    ----------
+    request : gets the milliseconds that this attempt may take.
+    """
+    attempt = 0
+    while True:
+        try:
+            answer = request(_ATTEMPTS_MS[min(attempt, len(_ATTEMPTS_MS) - 1)])
+        except StreamlearnError:
+            raise
+        except errors.RetriableError as error:
+            attempt += 1
+            patience.spend(error)
+            # Some attempts fail at once, while a broker is being waited for.
+            time.sleep(_SLICE_MS / 1000)
+        except Exception as error:
+            raise translated(error, patience.where) from error
+        else:
+            patience.rewarded()
+            return answer
+
+
+def hush() -> None:
+    """Silence kafka-python, which logs each attempt of each retry; what matters we say ourselves.
+
+    A level that was set on the logger ``kafka`` is left alone.
+    """
+    logger = logging.getLogger("kafka")
+    if logger.level == logging.NOTSET:
+        logger.setLevel(logging.CRITICAL)

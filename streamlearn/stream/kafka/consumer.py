@@ -1,0 +1,243 @@
+"""A Kafka cluster as a `Source`: static assignment, our own offsets, raw bytes."""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any
+
+from kafka import KafkaConsumer
+
+from streamlearn.data import PartitionStatus, Position, Record, StreamIdentity, TopicPartition
+from streamlearn.errors import ConfigError, StreamError
+from streamlearn.stream.kafka.commits import OffsetPublisher
+from streamlearn.stream.kafka.connection import Manager, Patience, connected
+from streamlearn.stream.kafka.failures import REFUSALS, translated
+from streamlearn.stream.kafka.metadata import Cluster, describe
+from streamlearn.stream.kafka.positions import OnGap, Start, lost_records, start_offsets, verify
+from streamlearn.stream.kafka.presence import Pulse, TopicWatch
+from streamlearn.stream.kafka.reader import Reader
+from streamlearn.stream.kafka.settings import brokers, settings_for
+
+# A stop must be heard soon, and poll() does not end early for it.
+_POLL_MS = 1000
+_CLOSE_MS = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class _Session:
+    """What exists from the first contact with the cluster until the source is closed."""
+
+    consumer: KafkaConsumer
+    manager: Manager
+    cluster: Cluster
+    pulse: Pulse
+    watch: TopicWatch
+    publisher: OffsetPublisher | None
+
+
+def _ignore(partition: TopicPartition, count: int) -> None:
+    """Tell nobody of lost records; the log does."""
+
+
+class KafkaSource:
+    """Topics of a Kafka cluster, read from positions that the caller keeps.
+
+    Partitions are assigned, never negotiated: there is no group to join, no rebalance and no offset that
+    is read back. The caller compares `identity` with the one in its checkpoint before `open`; from then
+    on a topic that is created anew stops the source.
+
+    Parameters
+    ----------
+    client : kafka-python's own settings, verbatim (``bootstrap_servers``, ``security_protocol``, …).
+    topics : names of the topics.
+    partitions : partitions of each topic to read; None reads all, also those added later.
+    start : where the first start begins: "earliest", "latest" or an aware datetime.
+    group_id : under which offsets are published for lag tools; "" publishes none.
+    on_gap : whether records that were removed before they were read are an error.
+    max_poll_records : how many records a poll gives at most.
+    connect_timeout_seconds : how long to wait for a broker before `poll`; None waits for ever.
+    silence_seconds : how long polling goes unanswered before `connected` turns False.
+    discovery_seconds : how often to look for new and vanished partitions.
+    stopping : asked while waiting for a broker; True ends the wait with BrokerUnavailableError.
+    on_lost : told the partition and the count when records turn out lost while polling.
+    clock : monotonic seconds.
+    """
+
+    def __init__(
+        self,
+        client: Mapping[str, Any],
+        topics: Sequence[str],
+        *,
+        partitions: Sequence[int] | None = None,
+        start: Start = "earliest",
+        group_id: str = "",
+        on_gap: OnGap = "fail",
+        max_poll_records: int = 5000,
+        connect_timeout_seconds: float | None = None,
+        silence_seconds: float = 3.0,
+        discovery_seconds: float = 5.0,
+        stopping: Callable[[], bool] = lambda: False,
+        on_lost: Callable[[TopicPartition, int], None] = _ignore,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        defaults = {
+            "isolation_level": "read_committed",
+            "fetch_max_wait_ms": 500,
+            "max_partition_fetch_bytes": 8 << 20,
+            # After a long outage the client would otherwise come back up to half a minute late.
+            "reconnect_backoff_max_ms": 2000,
+            "metadata_max_age_ms": max(100, int(discovery_seconds * 1000)),
+        }
+        ours = {
+            "enable_auto_commit": False,
+            "auto_offset_reset": "none",
+            "allow_auto_create_topics": False,
+            "max_poll_records": max_poll_records,
+        }
+        self._settings = defaults | settings_for(KafkaConsumer, client, ours)
+        self._topics = sorted(set(topics))
+        self._partitions = None if partitions is None else frozenset(partitions)
+        self._start = start
+        self._group_id = group_id
+        self._on_gap = on_gap
+        self._silence_seconds = silence_seconds
+        self._discovery_seconds = discovery_seconds
+        self._on_lost = on_lost
+        self._clock = clock
+        self._patience = Patience(brokers(client), connect_timeout_seconds, stopping, clock)
+        self._session: _Session | None = None
+        self._reader: Reader | None = None
+
+    def identity(self) -> StreamIdentity:
+        """Give the cluster and topic ids; waits for a broker."""
+        cluster = self._connect().cluster
+        ids = {name: topic.topic_id for name, topic in cluster.topics.items() if topic.topic_id}
+        return StreamIdentity(cluster.cluster_id, ids)
+
+    def start_positions(self) -> dict[TopicPartition, Position]:
+        """Resolve the configured start to offsets, for every partition; waits for a broker."""
+        session = self._connect()
+        assigned = self._to_assign(session.cluster)
+        offsets = start_offsets(session.consumer, assigned, self._start, self._patience)
+        return {tp: Position(offset) for tp, offset in sorted(offsets.items())}
+
+    def open(self, positions: Mapping[TopicPartition, Position]) -> dict[TopicPartition, int]:
+        """Check that the log still holds `positions`, and go there; waits for a broker.
+
+        A partition without a position begins at its beginning, or where `start` says if none of its
+        topic's partitions has one.
+
+        Raises
+        ------
+        ConfigError : positions of a topic or partition that is not configured.
+        StreamError : a partition is gone, was truncated or recreated, or records were lost and
+            `on_gap` is "fail".
+        """
+        session = self._connect()
+        assigned = self._to_assign(session.cluster)
+        self._check_covered(positions, assigned)
+        beginnings = start_offsets(session.consumer, assigned, "earliest", self._patience)
+        lost = lost_records(positions, beginnings, self._on_gap)
+        kept = {tp: at for tp, at in positions.items() if tp not in lost}
+        verify(session.consumer, session.manager, kept, beginnings, self._patience)
+        known = {topic for topic, _ in positions}
+        fresh = [tp for tp in assigned if tp.topic not in known]
+        starts = start_offsets(session.consumer, fresh, self._start, self._patience) if fresh else {}
+        reader = Reader(session.consumer, self._patience.where, self._on_gap, self._on_lost)
+        reader.go_to(beginnings | starts | {tp: at.next_offset for tp, at in kept.items()})
+        self._reader = reader
+        return lost
+
+    def poll(self, timeout_seconds: float) -> Sequence[Record]:
+        """Wait for records, at most one second; empty also while no broker answers.
+
+        Raises
+        ------
+        StreamError : a topic vanished, was truncated or recreated, records were lost and `on_gap` is
+            "fail", or a record cannot be read.
+        AuthenticationError : the broker refuses us.
+        """
+        session, reader = self._opened()
+        session.pulse.begin()
+        polled = reader.poll(min(_POLL_MS, int(timeout_seconds * 1000)))
+        session.pulse.end()
+        if not session.pulse.beats and isinstance(session.manager.last_failure, REFUSALS):
+            raise translated(session.manager.last_failure, self._patience.where)
+        added = session.watch.look(reader.partitions)
+        if added and self._partitions is None:
+            reader.add(added)
+        return polled[0] if len(polled) == 1 else list(chain.from_iterable(polled))
+
+    def status(self) -> dict[TopicPartition, PartitionStatus]:
+        """Tell where each partition stands, without asking the broker; nothing before `open`."""
+        return {} if self._reader is None else self._reader.status()
+
+    @property
+    def connected(self) -> bool:
+        """Whether a broker answered lately."""
+        return self._session is not None and self._session.pulse.beats
+
+    def commit(self, positions: Mapping[TopicPartition, Position]) -> None:
+        """Publish the positions for lag tools, if there is a group to publish them under."""
+        if self._session is not None and self._session.publisher is not None:
+            self._session.publisher.publish(positions)
+
+    def close(self) -> None:
+        """Leave; waits up to two seconds for the last published offsets."""
+        session, self._session, self._reader = self._session, None, None
+        if session is None:
+            return
+        if session.publisher is not None and session.pulse.beats:
+            session.publisher.close()
+        session.consumer.close(autocommit=False, timeout_ms=_CLOSE_MS)
+
+    def _connect(self) -> _Session:
+        if self._session is None:
+            consumer, manager = connected(KafkaConsumer, self._settings, self._patience)
+            try:
+                cluster = describe(manager, self._topics, self._patience)
+            except Exception:
+                consumer.close(autocommit=False, timeout_ms=_CLOSE_MS)
+                raise
+            ids = {name: topic.topic_id for name, topic in cluster.topics.items()}
+            self._session = _Session(
+                consumer,
+                manager,
+                cluster,
+                Pulse(manager, self._silence_seconds, self._clock),
+                TopicWatch(manager, ids, self._discovery_seconds, self._clock),
+                OffsetPublisher(manager, self._group_id) if self._group_id else None,
+            )
+        return self._session
+
+    def _opened(self) -> tuple[_Session, Reader]:
+        if self._session is None or self._reader is None:
+            raise StreamError(f"{self._patience.where}: the source is polled but not open")
+        return self._session, self._reader
+
+    def _to_assign(self, cluster: Cluster) -> list[TopicPartition]:
+        """Give the partitions to read.
+
+        Raises
+        ------
+        StreamError : a configured partition does not exist.
+        """
+        for name, topic in cluster.topics.items():
+            absent = sorted((self._partitions or set()) - topic.partitions)
+            if absent:
+                count = len(topic.partitions)
+                raise StreamError(f"{name}[{absent[0]}]: no such partition, the topic has {count}")
+        return sorted(
+            TopicPartition(name, partition)
+            for name, topic in cluster.topics.items()
+            for partition in (topic.partitions if self._partitions is None else self._partitions)
+        )
+
+    def _check_covered(
+        self, positions: Mapping[TopicPartition, Position], assigned: Sequence[TopicPartition]
+    ) -> None:
+        for topic, partition in sorted(positions.keys() - set(assigned)):
+            if topic in self._topics and self._partitions is None:
+                raise StreamError(f"{topic}[{partition}]: the partition is gone, the topic was created anew")
+            raise ConfigError(f"{topic}[{partition}]: was learned from, but is not configured to be read")

@@ -1,0 +1,49 @@
+"""kafka-python's errors in the terms of our own tree."""
+
+from kafka import errors
+
+from streamlearn.errors import (
+    AuthenticationError,
+    BrokerUnavailableError,
+    ConfigError,
+    StreamError,
+    StreamlearnError,
+)
+
+# Errors that no amount of waiting cures.
+REFUSALS = (
+    errors.SaslAuthenticationFailedError,
+    errors.AuthorizationError,
+    errors.UnsupportedSaslMechanismError,
+    errors.IllegalSaslStateError,
+)
+_GONE = (errors.UnknownTopicOrPartitionError, errors.InvalidTopicError)
+
+
+def reason(error: BaseException) -> str:
+    """Give one line that says what a kafka-python error is about."""
+    text = " ".join(str(error).split()) or type(error).__name__
+    return text if type(error).__name__ in text else f"{type(error).__name__}: {text}"
+
+
+def translated(error: Exception, where: str) -> StreamlearnError:
+    """Give the error of our tree for one that a kafka-python client raised.
+
+    Parameters
+    ----------
+    where : brokers or topic that the client was talking to; begins the message.
+    """
+    if isinstance(error, StreamlearnError):
+        return error
+    if isinstance(error, errors.AuthorizationError):
+        return AuthenticationError(f"{where}: not permitted, grant the access: {reason(error)}")
+    if isinstance(error, REFUSALS):
+        return AuthenticationError(f"{where}: the broker refused the credentials: {reason(error)}")
+    if isinstance(error, _GONE):
+        return StreamError(f"{where}: the topic does not exist: {reason(error)}")
+    if isinstance(error, errors.RetriableError):
+        return BrokerUnavailableError(f"{where}: no broker answered: {reason(error)}")
+    # Clients check their settings by whatever exception came to hand.
+    if isinstance(error, errors.KafkaConfigurationError | ValueError | TypeError | AssertionError | OSError):
+        return ConfigError(f"{where}: kafka-python refuses the client settings: {reason(error)}")
+    return StreamError(f"{where}: {reason(error)}")

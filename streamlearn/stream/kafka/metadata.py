@@ -1,0 +1,84 @@
+"""What a cluster says about its topics."""
+
+# The stubs of kafka-python leave these calls untyped.
+# mypy: disable-error-code="no-untyped-call"
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from kafka import errors
+from kafka.protocol.metadata import MetadataRequest
+
+from streamlearn.errors import StreamError
+from streamlearn.stream.kafka.connection import Manager, Patience, insist
+from streamlearn.stream.kafka.settings import nearest
+
+_MISSING = (errors.UnknownTopicOrPartitionError, errors.InvalidTopicError)
+
+
+@dataclass(frozen=True, slots=True)
+class Topic:
+    """One topic: its id ("" where the broker has none) and its partition numbers."""
+
+    topic_id: str
+    partitions: frozenset[int]
+
+
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """A cluster's id, and its topics by name."""
+
+    cluster_id: str
+    topics: dict[str, Topic]
+
+
+def describe(manager: Manager, topics: Sequence[str], patience: Patience) -> Cluster:
+    """Describe `topics`.
+
+    Raises
+    ------
+    StreamError : one does not exist; names it and the topics with the nearest names.
+    AuthenticationError : one may not be described.
+    BrokerUnavailableError
+    """
+    response = insist(lambda timeout_ms: _settled(_ask(manager, topics, timeout_ms)), patience)
+    found: dict[str, Topic] = {}
+    for topic in response.topics:
+        error = errors.for_code(topic.error_code)
+        if error in _MISSING:
+            known = names(manager, patience)
+            raise StreamError(f"{patience.where}: no topic {topic.name!r}{nearest(topic.name, known)}")
+        partitions = frozenset(p.partition_index for p in topic.partitions)
+        found[topic.name] = Topic(str(topic.topic_id or ""), partitions)
+    return Cluster(response.cluster_id or "", found)
+
+
+def names(manager: Manager, patience: Patience) -> list[str]:
+    """Give the names of all topics that may be seen."""
+    response = insist(lambda timeout_ms: _ask(manager, None, timeout_ms), patience)
+    return sorted(topic.name for topic in response.topics if not topic.is_internal)
+
+
+def _ask(manager: Manager, topics: Sequence[str] | None, timeout_ms: int) -> Any:
+    asked = None if topics is None else [MetadataRequest.MetadataRequestTopic(name=name) for name in topics]
+    request = MetadataRequest(
+        topics=asked,
+        allow_auto_topic_creation=False,
+        include_cluster_authorized_operations=False,
+        include_topic_authorized_operations=False,
+    )
+
+    async def send() -> Any:
+        return await manager.send(request, manager.least_loaded_node())
+
+    return manager.run(manager.wait_for, manager.call_soon(send), timeout_ms)
+
+
+def _settled(response: Any) -> Any:
+    """Give the response back, or raise a topic's error unless it is that the topic does not exist."""
+    for topic in response.topics:
+        error = errors.for_code(topic.error_code)
+        if error not in (errors.NoError, *_MISSING):
+            raise error(topic.name)
+    return response

@@ -1,0 +1,178 @@
+"""Where reading starts, and whether a log still is the one that was read before."""
+
+import logging
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from typing import Literal
+from zlib import crc32
+
+from kafka import KafkaConsumer, errors
+from kafka import TopicPartition as KafkaPartition
+
+from streamlearn.data import Position, Record, TopicPartition
+from streamlearn.errors import StreamError
+from streamlearn.stream.kafka.connection import Manager, Patience, insist
+
+log = logging.getLogger(__name__)
+
+Start = Literal["earliest", "latest"] | datetime
+OnGap = Literal["fail", "continue"]
+
+_CANARY_POLL_MS = 500
+# Answered polls after which a record that does not come is taken as compacted away.
+_CANARY_POLLS = 6
+
+
+def start_offsets(
+    consumer: KafkaConsumer, partitions: Iterable[TopicPartition], start: Start, patience: Patience
+) -> dict[TopicPartition, int]:
+    """Resolve a start to offsets; a time without a record after it means the end."""
+    asked = native(partitions)
+    if start == "earliest":
+        return named(insist(lambda ms: consumer.beginning_offsets(asked, ms), patience))
+    ends = insist(lambda ms: consumer.end_offsets(asked, ms), patience)
+    if isinstance(start, datetime):
+        since = max(0, int(start.timestamp() * 1000))
+        # The client writes into the mapping it is given.
+        found = insist(lambda ms: consumer.offsets_for_times(dict.fromkeys(asked, since), ms), patience)
+        for partition, at in found.items():
+            # A negative timestamp is how the embedded broker says that there is no such record.
+            if at is not None and at.timestamp >= 0:
+                ends[partition] = at.offset
+    return named(ends)
+
+
+def lost_records(
+    positions: Mapping[TopicPartition, Position],
+    beginnings: Mapping[TopicPartition, int],
+    on_gap: OnGap,
+) -> dict[TopicPartition, int]:
+    """Count the records of each partition that were removed before they were read.
+
+    Raises
+    ------
+    StreamError : there are some, and the policy is to fail.
+    """
+    lost = {tp: beginnings[tp] - at.next_offset for tp, at in positions.items()}
+    lost = {tp: count for tp, count in lost.items() if count > 0}
+    for tp, count in lost.items():
+        message = (
+            f"{place(tp, positions[tp].next_offset)}: {count} records were removed before they were read, "
+            f"the log begins at {beginnings[tp]}"
+        )
+        if on_gap == "fail":
+            raise StreamError(f"{message}; set on_gap to continue to accept the loss")
+        log.warning("%s; going on from there", message)
+    return lost
+
+
+def verify(
+    consumer: KafkaConsumer,
+    manager: Manager,
+    positions: Mapping[TopicPartition, Position],
+    beginnings: Mapping[TopicPartition, int],
+    patience: Patience,
+) -> None:
+    """Check that every partition reaches its position and holds the record before it.
+
+    The consumer has lost its assignment on return.
+
+    Raises
+    ------
+    StreamError : the log was truncated, or is another one.
+    """
+    ends = insist(lambda ms: consumer.end_offsets(native(positions), ms), patience) if positions else {}
+    wanted = {tp: at for tp, at in positions.items() if at.last_offset >= max(0, beginnings[tp])}
+    same = _canaries(consumer, manager, wanted, patience)
+    for tp, at in positions.items():
+        end = ends[KafkaPartition(*tp)]
+        # The embedded broker tells ends that are too low; the record itself is the better witness.
+        if at.next_offset > end and tp not in same:
+            raise StreamError(
+                f"{place(tp, at.next_offset)}: the log ends at {end}, before the next record to learn from: "
+                "it was truncated, or the topic was created anew"
+            )
+
+
+def fetch_position(consumer: KafkaConsumer, tp: TopicPartition) -> int | None:
+    """Give the offset that the client fetches next, without any round trip.
+
+    Unlike the offset after the last record it moves over transaction markers and compacted records.
+    The public ``position()`` may wait for a broker.
+    """
+    state = consumer._subscription.assignment[KafkaPartition(*tp)]  # type: ignore[attr-defined]
+    return None if state.position is None else int(state.position.offset)
+
+
+def place(tp: TopicPartition, offset: int) -> str:
+    """Name a place in the stream for messages.
+
+    >>> place(TopicPartition("orders", 3), 1841)
+    'orders[3]@1841'
+    """
+    return f"{tp[0]}[{tp[1]}]@{offset}"
+
+
+def native(partitions: Iterable[TopicPartition]) -> list[KafkaPartition]:
+    """Give partitions, sorted, as the client's own type, which it insists on."""
+    return sorted(KafkaPartition(*tp) for tp in partitions)
+
+
+def named(offsets: Mapping[KafkaPartition, int]) -> dict[TopicPartition, int]:
+    """Give offsets by our own type of partition."""
+    return {TopicPartition(*tp): offset for tp, offset in offsets.items()}
+
+
+def _canaries(
+    consumer: KafkaConsumer, manager: Manager, wanted: Mapping[TopicPartition, Position], patience: Patience
+) -> set[TopicPartition]:
+    """Fetch the last record of each position; give the partitions where it is there and the same."""
+    consumer.assign(native(wanted))
+    for tp, at in wanted.items():
+        consumer.seek(KafkaPartition(*tp), at.last_offset)
+    same: set[TopicPartition] = set()
+    pending = set(wanted)
+    polls = _CANARY_POLLS
+    while pending and polls:
+        answers = manager.answers
+        seen = _poll_one(consumer, pending)
+        same |= {tp for tp, record in seen.items() if record and _is_last(record, wanted[tp])}
+        passed = {tp for tp in pending if (fetch_position(consumer, tp) or 0) > wanted[tp].last_offset}
+        done = pending & (passed | seen.keys())
+        pending -= done
+        if done:
+            # Not pause(): kafka-python 3.0 forgets what it parks for a paused partition.
+            consumer.assign(native(pending))
+        elif manager.answers == answers:
+            patience.spend(manager.last_failure)
+        else:
+            polls -= 1
+    consumer.assign([])
+    for tp in sorted(wanted.keys() - same):
+        log.warning("%s: the last record learned from is gone", place(tp, wanted[tp].last_offset))
+    return same
+
+
+def _poll_one(consumer: KafkaConsumer, pending: set[TopicPartition]) -> dict[TopicPartition, Record | None]:
+    """Give one record of one partition, or None for those that do not reach the offset asked for."""
+    try:
+        polled = consumer.poll(_CANARY_POLL_MS, max_records=1)
+    except errors.OffsetOutOfRangeError as error:
+        return dict.fromkeys((TopicPartition(*tp) for tp in error.args[0]), None)
+    except errors.RetriableError:
+        return {}
+    seen = {TopicPartition(*tp): records[0] for tp, records in polled.items()}
+    return {tp: record for tp, record in seen.items() if tp in pending}
+
+
+def _is_last(record: Record, at: Position) -> bool:
+    if record.offset != at.last_offset:
+        return False
+    found = (record.timestamp, crc32(record.value or b""))
+    if found != (at.last_timestamp_ms, at.last_value_crc32):
+        raise StreamError(
+            f"{place(TopicPartition(record.topic, record.partition), record.offset)}: this is not the record "
+            f"that was learned from: timestamp and checksum are {found[0]} and {found[1]:#010x}, "
+            f"were {at.last_timestamp_ms} and {at.last_value_crc32:#010x}; the topic was created anew"
+        )
+    return True

@@ -1,0 +1,102 @@
+"""Whether brokers still answer, and whether the topics still are the ones that were opened."""
+
+# The stubs of kafka-python leave these calls untyped.
+# mypy: disable-error-code="no-untyped-call"
+
+from collections.abc import Callable, Iterable, Mapping
+
+from streamlearn.data import TopicPartition
+from streamlearn.errors import StreamError
+from streamlearn.stream.kafka.connection import Manager
+
+
+class Pulse:
+    """Tells from the count of answers whether a broker answered lately.
+
+    While it is polled, the client has a fetch under way that a living broker answers within half a
+    second even if there is nothing to read. Time in which nobody polled does not count as silence.
+    """
+
+    def __init__(self, manager: Manager, silence_seconds: float, clock: Callable[[], float]) -> None:
+        self._manager = manager
+        self._silence_seconds = silence_seconds
+        self._clock = clock
+        self._answers = -1
+        self._silent_seconds = 0.0
+        self._began = clock()
+
+    def begin(self) -> None:
+        """Note that a poll begins."""
+        self._began = self._clock()
+
+    def end(self) -> None:
+        """Note that the poll ended."""
+        answers = self._manager.answers
+        if answers != self._answers:
+            self._answers, self._silent_seconds = answers, 0.0
+        else:
+            self._silent_seconds += self._clock() - self._began
+
+    @property
+    def beats(self) -> bool:
+        """Whether a broker answered lately."""
+        return self._silent_seconds < self._silence_seconds
+
+
+class TopicWatch:
+    """Looks for partitions that appear, and for topics that vanish or are created anew.
+
+    It reads the metadata that the client refreshes in the background, and so never waits.
+
+    Parameters
+    ----------
+    topic_ids : the id of each topic when it was opened; "" if unknown.
+    every_seconds : how often to look; what is missing for two rounds is gone.
+    """
+
+    def __init__(
+        self,
+        manager: Manager,
+        topic_ids: Mapping[str, str],
+        every_seconds: float,
+        clock: Callable[[], float],
+    ) -> None:
+        self._cluster = manager.cluster
+        self._topic_ids = topic_ids
+        self._every_seconds = every_seconds
+        self._clock = clock
+        self._next = clock() + every_seconds
+        self._missing_since: dict[TopicPartition, float] = {}
+
+    def look(self, assigned: Iterable[TopicPartition]) -> set[TopicPartition]:
+        """Give the partitions that exist and are not assigned, if it is time to look.
+
+        Raises
+        ------
+        StreamError : a topic was created anew, or a partition is gone.
+        """
+        now = self._clock()
+        if now < self._next:
+            return set()
+        self._next = now + self._every_seconds
+        for topic, known in self._topic_ids.items():
+            found = self._cluster.topic_id(topic)
+            if known and found and str(found) != known:
+                raise StreamError(
+                    f"{topic}: the topic was deleted and created anew, its id was {known} and is {found}"
+                )
+        assigned = set(assigned)
+        present = {
+            TopicPartition(topic, partition)
+            for topic in self._topic_ids
+            for partition in self._cluster.partitions_for_topic(topic) or ()
+        }
+        self._note_missing(assigned - present, now)
+        return present - assigned
+
+    def _note_missing(self, missing: set[TopicPartition], now: float) -> None:
+        # A broker that has just started may not know all topics yet.
+        self._missing_since = {tp: self._missing_since.get(tp, now) for tp in missing}
+        for tp, since in sorted(self._missing_since.items()):
+            if now - since >= 2 * self._every_seconds:
+                raise StreamError(f"{tp.topic}[{tp.partition}]: the partition is gone, the topic was deleted")

@@ -1,0 +1,105 @@
+"""Looking at a cluster before anything is consumed: one finding for each thing that must hold."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from kafka import KafkaConsumer
+
+from streamlearn.data import TopicPartition
+from streamlearn.errors import AuthenticationError, BrokerUnavailableError, ConfigError, StreamlearnError
+from streamlearn.stream.kafka.connection import Manager, Patience, connected
+from streamlearn.stream.kafka.failures import translated
+from streamlearn.stream.kafka.metadata import Topic, describe
+from streamlearn.stream.kafka.positions import start_offsets
+from streamlearn.stream.kafka.settings import brokers, settings_for
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that was looked at: what, whether it is as it should be, and one line about it."""
+
+    name: str
+    ok: bool
+    message: str
+
+
+def probe(
+    client: Mapping[str, Any],
+    topics: Sequence[str],
+    partitions: Sequence[int] | None = None,
+    timeout_seconds: float = 10.0,
+) -> list[Finding]:
+    """Look whether `topics` can be read; never raises.
+
+    Findings are named "client", "broker", "authentication", "topic NAME" and "read NAME". The first
+    that fails ends the list if nothing after it can be found out.
+    """
+    where = brokers(client)
+    ours = {"enable_auto_commit": False, "auto_offset_reset": "none", "isolation_level": "read_committed"}
+    try:
+        settings = settings_for(KafkaConsumer, client, ours)
+        consumer, manager = connected(KafkaConsumer, settings, Patience(where, timeout_seconds))
+    except Exception as error:
+        return _not_connected(where, translated(error, where))
+    findings = [
+        Finding("broker", True, f"{where}: a broker answers"),
+        Finding("authentication", True, f"{where}: {_login(client)}"),
+    ]
+    try:
+        for name in topics:
+            findings += _topic(consumer, manager, name, partitions, Patience(where, timeout_seconds))
+    finally:
+        consumer.close(autocommit=False, timeout_ms=1000)
+    return findings
+
+
+def _not_connected(where: str, error: StreamlearnError) -> list[Finding]:
+    if isinstance(error, ConfigError):
+        return [Finding("client", False, str(error))]
+    if isinstance(error, AuthenticationError):
+        reached = Finding("broker", True, f"{where}: a broker answers")
+        return [reached, Finding("authentication", False, str(error))]
+    return [Finding("broker", False, str(error))]
+
+
+def _login(client: Mapping[str, Any]) -> str:
+    mechanism = client.get("sasl_mechanism")
+    if str(client.get("security_protocol", "")).startswith("SASL"):
+        return f"the broker accepts the credentials ({mechanism})"
+    return "no credentials are asked for"
+
+
+def _topic(
+    consumer: KafkaConsumer,
+    manager: Manager,
+    name: str,
+    partitions: Sequence[int] | None,
+    patience: Patience,
+) -> list[Finding]:
+    try:
+        topic = describe(manager, [name], patience).topics[name]
+    except Exception as error:
+        return [Finding(f"topic {name}", False, str(translated(error, patience.where)))]
+    absent = sorted(set(partitions or ()) - topic.partitions)
+    count = len(topic.partitions)
+    if absent:
+        return [Finding(f"topic {name}", False, f"{name}: no partition {absent}, the topic has {count}")]
+    found = Finding(f"topic {name}", True, f"{name}: exists, partitions: {count}")
+    return [found, _readable(consumer, name, topic, partitions, patience)]
+
+
+def _readable(
+    consumer: KafkaConsumer, name: str, topic: Topic, partitions: Sequence[int] | None, patience: Patience
+) -> Finding:
+    chosen = topic.partitions if partitions is None else partitions
+    asked = [TopicPartition(name, partition) for partition in chosen]
+    try:
+        beginnings = start_offsets(consumer, asked, "earliest", patience)
+        ends = start_offsets(consumer, asked, "latest", patience)
+    except BrokerUnavailableError as error:
+        return Finding(f"read {name}", False, f"{name}: a partition has no leader that answers: {error}")
+    except Exception as error:
+        return Finding(f"read {name}", False, f"{name}: {translated(error, patience.where)}")
+    records = sum(ends.values()) - sum(beginnings.values())
+    return Finding(f"read {name}", True, f"{name}: can be read, holds about {records} records")

@@ -1,0 +1,183 @@
+"""A topic to write to, with bounded memory and no error left unseen."""
+
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from typing import Any
+
+from kafka import KafkaAdminClient, KafkaProducer, errors
+
+from streamlearn.errors import BrokerUnavailableError, StreamlearnError
+from streamlearn.stream.kafka.connection import Patience, connected, insist
+from streamlearn.stream.kafka.failures import REFUSALS, translated
+from streamlearn.stream.kafka.metadata import describe
+from streamlearn.stream.kafka.settings import brokers, settings_for
+
+_SLICE_SECONDS = 0.2
+# What a record costs in the client beside its bytes.
+_RECORD_BYTES = 100
+
+
+class KafkaSink:
+    """Writes records to one topic in order; each is acknowledged by all in-sync replicas.
+
+    A record may arrive twice if a broker fails before it acknowledges. One that the broker refuses does
+    not hinder the others.
+
+    Parameters
+    ----------
+    client : kafka-python's own settings, verbatim.
+    topic : name of a topic that exists.
+    max_in_flight_bytes : `send` waits while more than this is unacknowledged.
+    connect_timeout_seconds : how long to wait for a broker at the start; None waits for ever.
+    stopping : asked while waiting; True ends the wait with BrokerUnavailableError.
+
+    Attributes
+    ----------
+    delivered, failed : counts of records, as far as they are known.
+    first_error : why the first failed record failed.
+
+    Raises
+    ------
+    ConfigError, BrokerUnavailableError, AuthenticationError, StreamError (no such topic)
+    """
+
+    def __init__(
+        self,
+        client: Mapping[str, Any],
+        topic: str,
+        *,
+        max_in_flight_bytes: int = 32 << 20,
+        connect_timeout_seconds: float | None = 30.0,
+        stopping: Callable[[], bool] = lambda: False,
+    ) -> None:
+        defaults = {
+            "linger_ms": 20,
+            "max_block_ms": 5000,
+            "batch_size": 256 << 10,
+            # The broker knows better how large a record may be, and says so for each.
+            "max_request_size": 64 << 20,
+            "reconnect_backoff_max_ms": 2000,
+            # kafka-python's idempotent producer never sends again after one record was refused. One
+            # request at a time keeps the order instead; an acknowledgement that is lost repeats records.
+            "enable_idempotence": False,
+            "max_in_flight_requests_per_connection": 1,
+        }
+        ours = {"acks": "all", "allow_auto_create_topics": False}
+        settings = defaults | settings_for(KafkaProducer, client, ours)
+        self._patience = Patience(brokers(client), connect_timeout_seconds, stopping)
+        self._stopping = stopping
+        self._topic = topic
+        self._limit = max_in_flight_bytes
+        self._in_flight_bytes = 0
+        self._changed = threading.Condition()
+        self.delivered = 0
+        self.failed = 0
+        self.first_error: StreamlearnError | None = None
+        # The producer would wait a minute for a topic that does not exist.
+        _require_topic(client, topic, self._patience)
+        self._producer, _ = connected(KafkaProducer, settings, self._patience)
+        # Otherwise the first send would look up the partitions, deaf to a stop.
+        insist(lambda _: self._producer.partitions_for(topic), self._patience)
+
+    def send(self, key: bytes | None, value: bytes | None, headers: Sequence[tuple[str, bytes]] = ()) -> None:
+        """Hand one record over; waits while too much is under way.
+
+        A record that cannot be delivered is counted, see `failed` and `first_error`.
+
+        Raises
+        ------
+        AuthenticationError : the broker refuses us, and so will refuse every record.
+        BrokerUnavailableError : the program is stopping while the record waits.
+        """
+        size = len(key or b"") + len(value or b"") + _RECORD_BYTES
+        self._reserve(size)
+        try:
+            future = self._producer.send(self._topic, value=value, key=key, headers=list(headers))
+        except REFUSALS as error:
+            raise translated(error, self._patience.where) from error
+        except Exception as error:
+            self._settle(size, error)
+        else:
+            future.add_callback(lambda _: self._settle(size, None))
+            future.add_errback(lambda error: self._settle(size, error))
+
+    def flush(self, timeout_seconds: float = 30.0) -> None:
+        """Wait until every record sent is delivered or has failed.
+
+        Raises
+        ------
+        BrokerUnavailableError : some are still under way after the timeout.
+        """
+        deadline = time.monotonic() + timeout_seconds
+        with suppress(errors.KafkaTimeoutError):
+            self._producer.flush(timeout_seconds)
+        with self._changed:
+            if not self._changed.wait_for(lambda: self._in_flight_bytes == 0, deadline - time.monotonic()):
+                raise BrokerUnavailableError(
+                    f"{self._patience.where}: {self._in_flight_bytes} bytes for {self._topic} are not "
+                    f"acknowledged after {timeout_seconds:.0f} s"
+                )
+
+    def close(self, timeout_seconds: float = 5.0) -> None:
+        """Leave; what is not delivered in time is given up. Safe to call twice."""
+        try:
+            self._producer.close(timeout_seconds)
+        except errors.KafkaTimeoutError:
+            self._producer.close(0)
+
+    def _reserve(self, size: int) -> None:
+        with self._changed:
+            # A record larger than the limit goes alone.
+            while self._in_flight_bytes and self._in_flight_bytes + size > self._limit:
+                if self._stopping():
+                    raise BrokerUnavailableError(f"{self._patience.where}: stopped while a record waits")
+                self._changed.wait(_SLICE_SECONDS)
+            self._in_flight_bytes += size
+
+    def _settle(self, size: int, error: Exception | None) -> None:
+        with self._changed:
+            self._in_flight_bytes -= size
+            if error is None:
+                self.delivered += 1
+            else:
+                self.failed += 1
+                self.first_error = self.first_error or translated(error, self._topic)
+            self._changed.notify_all()
+
+
+def create_topic(
+    client: Mapping[str, Any],
+    topic: str,
+    partitions: int = 1,
+    *,
+    connect_timeout_seconds: float | None = 30.0,
+    stopping: Callable[[], bool] = lambda: False,
+) -> bool:
+    """Create a topic with the cluster's default replication; False if it exists already.
+
+    Raises
+    ------
+    ConfigError, BrokerUnavailableError, AuthenticationError, StreamError
+    """
+    patience = Patience(brokers(client), connect_timeout_seconds, stopping)
+    admin, _ = connected(KafkaAdminClient, settings_for(KafkaAdminClient, client, {}), patience)
+    wanted = {topic: {"num_partitions": partitions, "replication_factor": -1}}
+    try:
+        insist(lambda ms: admin.create_topics(wanted, ms, wait_for_metadata=True), patience)
+    except StreamlearnError as error:
+        if isinstance(error.__cause__, errors.TopicAlreadyExistsError):
+            return False
+        raise
+    finally:
+        admin.close()
+    return True
+
+
+def _require_topic(client: Mapping[str, Any], topic: str, patience: Patience) -> None:
+    admin, manager = connected(KafkaAdminClient, settings_for(KafkaAdminClient, client, {}), patience)
+    try:
+        describe(manager, [topic], patience)
+    finally:
+        admin.close()

@@ -1,0 +1,147 @@
+"""Reading assigned partitions from given offsets, through all that can go wrong on the way."""
+
+import logging
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from kafka import KafkaConsumer, errors
+from kafka import TopicPartition as KafkaPartition
+from kafka.consumer.fetcher import ConsumerRecord
+
+from streamlearn.data import PartitionStatus, Position, TopicPartition
+from streamlearn.errors import StreamError
+from streamlearn.stream.kafka.failures import REFUSALS, reason, translated
+from streamlearn.stream.kafka.positions import OnGap, fetch_position, lost_records, named, native, place
+
+log = logging.getLogger(__name__)
+
+_REQUEST_MS = 1000
+_UNREADABLE = 3
+
+
+class Reader:
+    """The polling half of a consumer: knows where each partition is, and gets back there.
+
+    Parameters
+    ----------
+    where : the brokers, for messages.
+    on_gap, on_lost : as in `KafkaSource`.
+    """
+
+    def __init__(
+        self,
+        consumer: KafkaConsumer,
+        where: str,
+        on_gap: OnGap,
+        on_lost: Callable[[TopicPartition, int], None],
+    ) -> None:
+        self._consumer = consumer
+        self._where = where
+        self._on_gap = on_gap
+        self._on_lost = on_lost
+        self._next: dict[TopicPartition, int] = {}
+        self._failed_at: tuple[TopicPartition, int] | None = None
+        self._failures = 0
+
+    @property
+    def partitions(self) -> Iterable[TopicPartition]:
+        """The partitions that are read."""
+        return self._next.keys()
+
+    def go_to(self, offsets: Mapping[TopicPartition, int]) -> None:
+        """Read these partitions too, from these offsets."""
+        self._next |= offsets
+        self._consumer.assign(native(self._next))
+        for tp, offset in offsets.items():
+            # A seek, even to the same place, throws away what was fetched from there.
+            if fetch_position(self._consumer, tp) != offset:
+                self._consumer.seek(KafkaPartition(*tp), offset)
+
+    def add(self, partitions: Iterable[TopicPartition]) -> None:
+        """Read new partitions from their beginning; nothing happens if that cannot be found out now."""
+        try:
+            beginnings = named(self._consumer.beginning_offsets(native(partitions), _REQUEST_MS))
+        except errors.RetriableError:
+            return
+        log.info("new partitions: %s", ", ".join(place(tp, at) for tp, at in sorted(beginnings.items())))
+        self.go_to(beginnings)
+
+    def poll(self, timeout_ms: int) -> Sequence[list[ConsumerRecord]]:
+        """Give the records that came, a list for each partition.
+
+        Raises
+        ------
+        StreamError, AuthenticationError : as in `KafkaSource.poll`.
+        """
+        try:
+            polled = self._consumer.poll(timeout_ms)
+        except Exception as error:
+            self._recover(error)
+            return ()
+        for tp, records in polled.items():
+            self._next[TopicPartition(*tp)] = records[-1].offset + 1
+        return tuple(polled.values())
+
+    def status(self) -> dict[TopicPartition, PartitionStatus]:
+        """Tell where each partition stands, from what the last fetches said."""
+        return {tp: self._status(tp, at) for tp, at in self._next.items()}
+
+    def _status(self, tp: TopicPartition, next_offset: int) -> PartitionStatus:
+        position = fetch_position(self._consumer, tp)
+        position = next_offset if position is None else position
+        high_watermark = self._consumer.highwater(KafkaPartition(*tp))
+        lag = None if high_watermark is None else max(0, high_watermark - position)
+        return PartitionStatus(position, high_watermark, lag)
+
+    def _recover(self, error: Exception) -> None:
+        """Go on after an error of a poll, or raise what it means."""
+        if isinstance(error, errors.OffsetOutOfRangeError):
+            self._return_into_range([TopicPartition(*tp) for tp in error.args[0]])
+        elif isinstance(error, errors.LogTruncationError):
+            raise StreamError(f"{self._where}: the log was truncated: {reason(error)}") from error
+        elif isinstance(error, REFUSALS):
+            raise translated(error, self._where) from error
+        elif isinstance(error, errors.RetriableError):
+            log.debug("%s: %s", self._where, reason(error))
+            time.sleep(0.1)
+        else:
+            self._retry_unreadable(error)
+
+    def _return_into_range(self, partitions: Sequence[TopicPartition]) -> None:
+        try:
+            beginnings = named(self._consumer.beginning_offsets(native(partitions), _REQUEST_MS))
+            ends = named(self._consumer.end_offsets(native(partitions), _REQUEST_MS))
+        except errors.RetriableError:
+            # The next fetch will be out of range again.
+            return
+        for tp in partitions:
+            if self._next[tp] > ends[tp]:
+                raise StreamError(
+                    f"{place(tp, self._next[tp])}: the log ends at {ends[tp]}, before the next record: "
+                    "it was truncated, or the topic was created anew"
+                )
+        positions = {tp: Position(self._next[tp]) for tp in partitions}
+        for tp, count in lost_records(positions, beginnings, self._on_gap).items():
+            self._on_lost(tp, count)
+            self.go_to({tp: beginnings[tp]})
+
+    def _retry_unreadable(self, error: Exception) -> None:
+        """Fetch again what could not be decoded; it may have been damaged on the way."""
+        failed_at = self._stuck_at()
+        self._failures = self._failures + 1 if failed_at == self._failed_at else 1
+        self._failed_at = failed_at
+        if self._failures >= _UNREADABLE:
+            raise StreamError(
+                f"{place(*failed_at)}: the batch of this record cannot be read, tried {self._failures} "
+                f"times: {reason(error)}"
+            ) from error
+        # kafka-python's iterator is dead but not dropped, and a seek to the same offset would keep it:
+        # poll() then spins for ever. A poll without an assignment drops all that was fetched.
+        self._consumer.assign([])
+        self._consumer.poll(0)
+        self.go_to(self._next)
+
+    def _stuck_at(self) -> tuple[TopicPartition, int]:
+        fetched = self._consumer._fetcher._next_partition_records  # type: ignore[attr-defined]
+        tp = TopicPartition(*fetched.topic_partition) if fetched else min(self._next)
+        return tp, self._next[tp]

@@ -1,0 +1,75 @@
+"""The client settings a user gives, checked against what kafka-python knows."""
+
+from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer
+
+from streamlearn.errors import ConfigError
+
+Client = type[KafkaConsumer] | type[KafkaProducer] | type[KafkaAdminClient]
+
+_CLIENTS: tuple[Client, ...] = (KafkaConsumer, KafkaProducer, KafkaAdminClient)
+_FILES = ("ssl_cafile", "ssl_certfile", "ssl_keyfile", "ssl_crlfile")
+# Settings whose value the promises of this package depend on.
+_OURS = {
+    "auto_offset_reset": "offsets come from the checkpoint",
+    "enable_auto_commit": "offsets come from the checkpoint",
+    "group_id": "it has a setting of its own",
+    "max_poll_records": "it has a setting of its own",
+    "key_deserializer": "keys stay bytes",
+    # A deserializer that raises leaves poll() spinning with no way past the record.
+    "value_deserializer": "values are decoded by the codec",
+    "key_serializer": "keys stay bytes",
+    "value_serializer": "values are encoded by the codec",
+    "allow_auto_create_topics": "a topic is never created by asking for it",
+    "acks": "records are kept by all in-sync replicas",
+    "bootstrap_timeout_ms": "it has a setting of its own",
+    "consumer_timeout_ms": "records are polled",
+    "kafka_client": "it is wired by streamlearn",
+}
+
+
+def settings_for(client: Client, given: Mapping[str, Any], ours: Mapping[str, Any]) -> dict[str, Any]:
+    """Give the settings of one kind of client: those given, and ours over them.
+
+    A mapping may hold settings of the other kinds; they are left out.
+
+    Raises
+    ------
+    ConfigError : a key that no client knows, one that is not the user's to set, or a missing TLS file.
+    """
+    known = {key for kind in _CLIENTS for key in kind.DEFAULT_CONFIG}
+    for key in given:
+        if key in _OURS:
+            raise ConfigError(f"kafka client setting {key!r} cannot be changed: {_OURS[key]}; remove it")
+        if key not in known:
+            raise ConfigError(f"unknown kafka client setting {key!r}{nearest(key, known - _OURS.keys())}")
+    for key in _FILES:
+        if given.get(key) and not Path(given[key]).is_file():
+            raise ConfigError(f"kafka client setting {key!r}: no file {given[key]}")
+    settings = {key: _shaped(key, value) for key, value in given.items() if key in client.DEFAULT_CONFIG}
+    return settings | {key: value for key, value in ours.items() if key in client.DEFAULT_CONFIG}
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """Give the end of a message about an unknown name: the names it may have meant.
+
+    >>> nearest("bootstrap_server", ["bootstrap_servers", "client_id"])
+    "; did you mean 'bootstrap_servers'?"
+    """
+    close = get_close_matches(name, sorted(known), n=3, cutoff=0.6)
+    return f"; did you mean {' or '.join(map(repr, close))}?" if close else ""
+
+
+def brokers(given: Mapping[str, Any]) -> str:
+    """Give the configured brokers as one string for messages."""
+    servers = given.get("bootstrap_servers", "localhost:9092")
+    return servers if isinstance(servers, str) else ",".join(servers)
+
+
+def _shaped(key: str, value: Any) -> Any:
+    # YAML has no tuples, and kafka-python compares versions as tuples.
+    return tuple(value) if key == "api_version" and isinstance(value, list) else value

