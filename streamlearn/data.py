@@ -130,6 +130,7 @@ class Batch(NamedTuple):
     labels : int32[n], or int32[0] when the sequences are to be predicted.
     labels_known : int32[N], how many labels were known once each sequence had been read.
     importance : float64[N].
+    names_known : how many strings were kept for inspection once the batch had been encoded.
     """
 
     starts: NDArray[np.int64]
@@ -140,6 +141,7 @@ class Batch(NamedTuple):
     labels: NDArray[np.int32]
     labels_known: NDArray[np.int32]
     importance: NDArray[np.float64]
+    names_known: int
 
 
 class Rows(NamedTuple):
@@ -152,6 +154,7 @@ class Rows(NamedTuple):
     node_values : float64[·], their values, or float64[0] when all are 1.
     edge_starts, edge_rows : rows that fire with a pair of labels, value 1; `edge_rows` is empty where
         no feature of pairs depends on the position.
+    edge_singles : of the edge rows of each position, the first so many fire with the label alone too.
     used : rows in use in the node and in the edge table.
     """
 
@@ -161,4 +164,5 @@ class Rows(NamedTuple):
     node_values: NDArray[np.float64]
     edge_starts: NDArray[np.int64]
     edge_rows: NDArray[np.int32]
+    edge_singles: int
     used: tuple[int, int]

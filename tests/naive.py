@@ -1,5 +1,9 @@
 """Plain restatements of what the kernels do, to test against; imports nothing of ours."""
 
+import itertools
+import re
+from collections import defaultdict
+
 # --- Spans: conlleval.pl (Tjong Kim Sang, 2004-01-26), line by line. ---
 #
 # As there: L and U are E and S, M is I; S and the pair E, B are what its ports with IOBES add.
@@ -68,3 +72,121 @@ def conlleval(sequences):
         last_correct, last_correct_type = correct, correct_type
         last_guessed, last_guessed_type = guessed, guessed_type
     return found
+
+
+# --- Chains: every labelling, one by one. ---
+
+
+def path_score(emit, trans, path):
+    """Add up emit[t][y_t], and trans[t][y_prev][y_t] at every t > 0."""
+    pairs = itertools.pairwise(path)
+    return sum(emit[t][y] for t, y in enumerate(path)) + sum(
+        trans[t][y_prev][y] for t, (y_prev, y) in enumerate(pairs, start=1)
+    )
+
+
+def best_labelling(n_labels, length, score):
+    """Give (score, path) of the best of all L**T; of equals the lowest labels win, the last one first."""
+    paths = itertools.product(range(n_labels), repeat=length)
+    scored = ((score(path), tuple(-y for y in reversed(path))) for path in paths)
+    best, key = max(scored)
+    return best, [-y for y in reversed(key)]
+
+
+# --- CRF++: a feature is the string that its template expands to. ---
+
+
+def expand(template, rows, t):
+    """Expand one line of a template at position `t` of `rows`, which hold one list of columns a token."""
+
+    def value(macro):
+        at = t + int(macro[1])
+        if at < 0:
+            return f"_B{at}"
+        if at >= len(rows):
+            return f"_B+{at - len(rows) + 1}"
+        return rows[at][int(macro[2])]
+
+    return re.sub(r"%x\[([+-]?\d+),(\d+)\]", value, template)
+
+
+def template_features(templates, rows):
+    """Give the features of every position as (kind, string, value)."""
+    return [[(line[0], expand(line, rows, t), 1.0) for line in templates] for t in range(len(rows))]
+
+
+def ready_made_features(positions):
+    """Give given features, lists of names or mappings of name to value, and the plain transition."""
+    return [
+        [("U", name, features[name] if isinstance(features, dict) else 1.0) for name in features]
+        + [("B", "B", 1.0)]
+        for features in positions
+    ]
+
+
+# --- Collins 2002, figure 1, over dictionaries from feature and labels to weight. ---
+
+
+class StructuredPerceptron:
+    """Decodes by enumeration, and averages by summing all weights after every sequence.
+
+    `room` is how many features fit: of U, and of B and * together; later ones do not exist.
+    """
+
+    def __init__(self, average=True, room=(10**9, 10**9)):
+        self.labels = []
+        self.last = defaultdict(float)
+        self._average = average
+        self._room = dict(zip("UB", room, strict=True))
+        self._known = {"U": set(), "B": set()}
+        self._total = defaultdict(float)
+        self._count = 0
+
+    def _admitted(self, position):
+        """Leave out what does not fit; the transition that has no values always does."""
+        for kind, name, value in position:
+            known = self._known["U" if kind == "U" else "B"]
+            if name not in known and name != "B" and len(known) < self._room["U" if kind == "U" else "B"]:
+                known.add(name)
+            if name in known or name == "B":
+                yield kind, name, value
+
+    def _phi(self, positions, path):
+        for t, position in enumerate(positions):
+            for kind, name, value in position:
+                if kind in "U*":
+                    yield (name, path[t]), value
+                if kind in "B*" and t > 0:
+                    yield (name, path[t - 1], path[t]), value
+
+    def score(self, positions, path, weights):
+        """Give w · Φ(x, y)."""
+        return sum(weights.get(key, 0.0) * value for key, value in self._phi(positions, path))
+
+    def best(self, positions, weights):
+        """Give the best labelling by the labels known so far."""
+
+        def score(path):
+            return self.score(positions, [self.labels[y] for y in path], weights)
+
+        return [self.labels[y] for y in best_labelling(len(self.labels), len(positions), score)[1]]
+
+    def weights(self):
+        """Give the weights that predictions are made with."""
+        if not (self._average and self._count):
+            return dict(self.last)
+        return {key: total / self._count for key, total in self._total.items()}
+
+    def learn(self, positions, gold, importance=1.0):
+        """Learn one sequence; before any label is known, the first of its own is what it was taken for."""
+        positions = [list(self._admitted(position)) for position in positions]
+        guess = self.best(positions, self.last) if self.labels else [gold[0]] * len(gold)
+        self.labels += [label for label in dict.fromkeys(gold) if label not in self.labels]
+        if guess != gold:
+            for key, value in self._phi(positions, gold):
+                self.last[key] += importance * value
+            for key, value in self._phi(positions, guess):
+                self.last[key] -= importance * value
+        for key, value in self.last.items():
+            self._total[key] += value
+        self._count += 1

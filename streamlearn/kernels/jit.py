@@ -8,13 +8,14 @@ import numba
 
 
 def _cache_directory() -> Path:
-    """Name a directory after the kernels' sources.
+    """Name a directory after the sources of the kernels and of the tuples that they are given.
 
-    Numba notices that the file of a kernel has changed but not that a callee in another file has, so one
-    stale directory would run old code. Any change of any kernel starts a new one.
+    Numba notices that the file of a kernel has changed, but not that a callee in another file has, or the
+    order of a tuple's fields, so one stale directory would run old code. Any change starts a new one.
     """
+    package = Path(__file__).parents[1]
     digest = hashlib.blake2b(digest_size=6)
-    for source in sorted(Path(__file__).parent.glob("*.py")):
+    for source in [package / "data.py", *sorted((package / "kernels").glob("*.py"))]:
         digest.update(source.read_bytes())
     base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     return base / "streamlearn" / f"numba-{numba.__version__}-{digest.hexdigest()}"
@@ -27,8 +28,3 @@ setattr(numba.config, "CACHE_DIR", str(CACHE))  # noqa: B010
 # nogil: the next batch is polled and decoded while this one is learned.
 # error_model="numpy": a division by zero gives inf as in numpy, without a branch per division.
 kernel = numba.njit(cache=True, nogil=True, error_model="numpy")
-
-
-def is_compiled() -> bool:
-    """Tell whether some kernels of this version are in the cache."""
-    return any(CACHE.rglob("*.nbi"))

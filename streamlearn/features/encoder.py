@@ -1,0 +1,170 @@
+"""From examples to a batch of flat arrays: what can be done without touching the model's weights."""
+
+from collections.abc import Mapping, Sequence
+from itertools import chain
+
+import numpy as np
+from numpy.typing import NDArray
+
+from streamlearn.data import Batch, Example
+from streamlearn.errors import Reason, RecordError
+from streamlearn.features.labels import LabelSet
+from streamlearn.features.values import NameBook, ValueIds, stable_id
+from streamlearn.features.views import View
+
+# What a record with `tokens` calls its only column.
+TOKENS = "tokens"
+
+
+class AttributeIds(dict[str, int]):
+    """Ids of ready-made features, remembered for a bounded number of distinct ones."""
+
+    def __init__(self, capacity: int, names: NameBook) -> None:
+        super().__init__()
+        self._capacity = capacity
+        self._names = names
+
+    def __missing__(self, name: str) -> int:
+        if len(self) >= self._capacity:
+            self.clear()
+        key = self[name] = stable_id(name)
+        self._names.add(key, name)
+        return key
+
+
+class _Caches:
+    """Ids of the values of each column and of ready-made features."""
+
+    def __init__(self, views: Mapping[str, Sequence[View]], capacity: int, names: NameBook) -> None:
+        self.columns = {column: ValueIds(group, capacity, names) for column, group in views.items()}
+        self.attributes = AttributeIds(capacity, names)
+
+
+class Encoder:
+    """Turns examples into a `Batch`.
+
+    Parameters
+    ----------
+    columns : names of the columns that records have; the first may also come as `tokens`.
+    views : what templates read, in the order of `Batch.values`.
+    labels : numbered and extended as labels appear.
+    cache : distinct values remembered for each column.
+    names : receives the strings behind new ids.
+    """
+
+    def __init__(
+        self, columns: Sequence[str], views: Sequence[View], labels: LabelSet, cache: int, names: NameBook
+    ) -> None:
+        self._first = columns[0] if columns else TOKENS
+        self._labels = labels
+        by_column = {view.column: [v for v in views if v.column == view.column] for view in views}
+        # What is only predicted leaves no trace: no name of its takes the room of one that is learned.
+        self._caches = {True: _Caches(by_column, cache, names), False: _Caches(by_column, cache, NameBook(0))}
+        self._places = {column: [views.index(v) for v in group] for column, group in by_column.items()}
+        self._n_views = len(views)
+        self._names = names
+
+    def column(self, example: Example, name: str) -> list[str]:
+        """Give one column of an example.
+
+        Raises
+        ------
+        RecordError : the example lacks it.
+        """
+        values = example.columns.get(name)
+        if values is None and name == self._first:
+            values = example.columns.get(TOKENS)
+        if values is None:
+            has = "ready-made features" if example.features is not None else ", ".join(example.columns)
+            raise RecordError(Reason.MISSING_COLUMN, f"no column {name!r}; the record has {has}")
+        return values
+
+    def encode(
+        self, examples: Sequence[Example], learn: bool = True
+    ) -> tuple[Batch, list[Example], list[tuple[int, RecordError]]]:
+        """Encode what can be encoded.
+
+        Parameters
+        ----------
+        learn : whether labels are needed, and learned; a batch to be predicted ignores them.
+
+        Returns
+        -------
+        The batch, the examples that are in it, and the place of each rejected one with the reason.
+        """
+        accepted: list[Example] = []
+        rejected: list[tuple[int, RecordError]] = []
+        labels: list[int] = []
+        known: list[int] = []
+        for place, example in enumerate(examples):
+            try:
+                self._check(example)
+                if learn:
+                    labels += self._encode_labels(example)
+                    known.append(len(self._labels.names))
+            except RecordError as error:
+                rejected.append((place, error))
+            else:
+                accepted.append(example)
+        starts = np.zeros(len(accepted) + 1, np.int64)
+        np.cumsum([len(example) for example in accepted], out=starts[1:])
+        caches, n = self._caches[learn], int(starts[-1])
+        values = self._encode_values(caches, accepted, n)
+        attributes, attribute_starts, attribute_values = self._encode_attributes(caches, accepted, n)
+        batch = Batch(
+            starts=starts,
+            values=values,
+            attributes=attributes,
+            attribute_starts=attribute_starts,
+            attribute_values=attribute_values,
+            labels=np.array(labels, np.int32),
+            labels_known=np.array(known, np.int32),
+            importance=np.array([example.weight for example in accepted], np.float64),
+            names_known=len(self._names),
+        )
+        return batch, accepted, rejected
+
+    def _check(self, example: Example) -> None:
+        columns = [self.column(example, name) for name in self._places]
+        if not columns and example.features is None:
+            message = "no ready-made features, and no template that reads a column"
+            raise RecordError(Reason.MISSING_COLUMN, message)
+        # Kernels trust the lengths.
+        if not len(example):
+            raise RecordError(Reason.EMPTY, "no tokens")
+        if any(len(column) != len(example) for column in columns):
+            raise RecordError(Reason.LENGTH, "columns of unequal lengths")
+
+    def _encode_labels(self, example: Example) -> list[int]:
+        if example.labels is None:
+            raise RecordError(Reason.MISSING_LABELS, "no labels to learn from")
+        if len(example.labels) != len(example):
+            message = f"{len(example.labels)} labels for {len(example)} tokens"
+            raise RecordError(Reason.LENGTH, message)
+        return self._labels.encode(example.labels)
+
+    def _encode_values(self, caches: _Caches, examples: Sequence[Example], n: int) -> NDArray[np.uint64]:
+        out = np.empty((n, self._n_views), np.uint64)
+        for name, ids in caches.columns.items():
+            column = list(chain.from_iterable(self.column(example, name) for example in examples))
+            out[:, self._places[name]] = ids.lookup(column)
+        return out
+
+    def _encode_attributes(
+        self, caches: _Caches, examples: Sequence[Example], n: int
+    ) -> tuple[NDArray[np.uint64], NDArray[np.int64], NDArray[np.float64]]:
+        starts = np.zeros(n + 1, np.int64)
+        if caches.columns:
+            # Templates say what is seen of a sequence.
+            return np.empty(0, np.uint64), starts, np.empty(0)
+        ids: list[int] = []
+        values: list[float] = []
+        counts: list[int] = []
+        for example in examples:
+            for features in example.features or []:
+                ids += map(caches.attributes.__getitem__, features)
+                values += features.values() if isinstance(features, dict) else [1.0] * len(features)
+                counts.append(len(features))
+        np.cumsum(counts, out=starts[1:])
+        weights = np.array(values, np.float64)
+        return np.array(ids, np.uint64), starts, weights if (weights != 1.0).any() else np.empty(0)

@@ -1,0 +1,71 @@
+"""The label set: discovered live, mapped by configuration, never shrinking, bounded."""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from streamlearn.errors import Reason, RecordError
+
+
+class LabelSet:
+    """Label names and their numbers in the order of first sighting.
+
+    Parameters
+    ----------
+    known : labels that exist from the start, in this order.
+    mapping : names in the data to names in the model.
+    other : what every name that `mapping` lacks becomes; None keeps it as it is.
+    max_labels : how many there may be; a sequence with one more is rejected.
+    """
+
+    def __init__(
+        self,
+        known: Sequence[str] = (),
+        mapping: Mapping[str, str] | None = None,
+        other: str | None = None,
+        max_labels: int = 1024,
+    ) -> None:
+        self._mapping = dict(mapping or {})
+        self._other = other
+        self._max_labels = max_labels
+        self.names: list[str] = []
+        # From names in the data to numbers: the mapping is paid for once a name.
+        self._numbers: dict[str, int] = {}
+        self._index: dict[str, int] = {}
+        self.restore(known)
+
+    def mapped(self, label: str) -> str:
+        """Give the model's name for a label of the data."""
+        return self._mapping.get(label, label if self._other is None else self._other)
+
+    def encode(self, labels: Sequence[str]) -> list[int]:
+        """Turn the labels of one sequence into numbers, learning new ones.
+
+        Raises
+        ------
+        RecordError : there is no room for a new label; nothing was learned then.
+        """
+        try:
+            return [self._numbers[label] for label in labels]
+        except KeyError:
+            self._learn(labels)
+            return [self._numbers[label] for label in labels]
+
+    def _learn(self, labels: Iterable[str]) -> None:
+        mapped = dict.fromkeys(self.mapped(label) for label in labels)
+        new = [name for name in mapped if name not in self._index]
+        if len(self.names) + len(new) > self._max_labels:
+            message = f"label {new[0]!r} would be number {len(self.names) + 1} of {self._max_labels}"
+            raise RecordError(Reason.LABELS_FULL, f"{message} (labels.max)")
+        for name in new:
+            self._index[name] = len(self.names)
+            self.names.append(name)
+        if len(self._numbers) > 4 * self._max_labels:
+            # Many names of the data may map to few: the shortcut stays bounded.
+            self._numbers.clear()
+        for label in labels:
+            self._numbers[label] = self._index[self.mapped(label)]
+
+    def restore(self, names: Sequence[str]) -> None:
+        """Take the label set of a checkpoint."""
+        self.names = list(names)
+        self._index = {name: number for number, name in enumerate(names)}
+        self._numbers = {}

@@ -1,0 +1,68 @@
+"""The bounded table of features: 64-bit keys to rows of the weights."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from streamlearn.errors import CheckpointError
+from streamlearn.kernels.table import add_rows, find_rows
+
+
+class FeatureTable:
+    """Rows for the first `capacity` distinct keys; later ones are refused and counted.
+
+    Memory is reserved once: nothing is re-allocated while a stream is learned, and pages that are never
+    touched cost nothing.
+    """
+
+    def __init__(self, capacity: int) -> None:
+        slots = 1 << max(4, (2 * capacity - 1).bit_length())
+        self.keys: NDArray[np.uint64] = np.zeros(capacity, np.uint64)
+        self._slots: NDArray[np.int32] = np.zeros(slots, np.int32)
+        self.size = 0
+        self.refused = 0
+
+    def find(self, keys: NDArray[np.uint64]) -> NDArray[np.int32]:
+        """Give the row of each key of a flat array, -1 for unknown ones."""
+        rows = np.empty(keys.size, np.int32)
+        find_rows(keys, self._slots, self.keys, rows)
+        return rows
+
+    def add(self, keys: NDArray[np.uint64]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+        """Give the row of each key, with rows for new ones while there is room.
+
+        Returns
+        -------
+        rows int32[keys.size], -1 where the table is full; and for each new row the place in `keys`
+        where it was first seen.
+        """
+        rows = np.empty(keys.size, np.int32)
+        new = np.empty(min(keys.size, self.keys.size - self.size), np.int64)
+        size, refused = add_rows(keys, self.size, self._slots, self.keys, rows, new)
+        new = new[: size - self.size]
+        self.size = size
+        self.refused += refused
+        return rows, new
+
+    def state(self) -> dict[str, Any]:
+        """Copy what a checkpoint keeps: the keys in row order and the count of refusals."""
+        return {"keys": self.keys[: self.size].copy(), "refused": self.refused}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Take a state back.
+
+        Raises
+        ------
+        CheckpointError : it has more features than this table has room for.
+        """
+        keys = state["keys"]
+        if keys.size > self.keys.size:
+            raise CheckpointError(
+                f"{keys.size} features in the checkpoint, room for {self.keys.size}: "
+                "raise features.max_features or features.max_edge_features"
+            )
+        self.size = 0
+        self._slots[:] = 0
+        self.add(keys)
+        self.refused = state["refused"]

@@ -1,0 +1,121 @@
+r"""CRF++'s template language, with columns by name, views, and one more kind of line.
+
+===========================  ==============================================================
+``U00:%x[-1,0]/%x[0,1]``     fires with the label; row and column of a value, as in CRF++
+``B01:%x[0,0]``              fires with the pair of the previous label and the label
+``*02:%x[0,0]``              both (Wapiti's ``*``), in one row of the weights
+``B``                        the plain transitions
+``%x[0,pos]``                a column by name
+``%x[0,w.lower.suffix3]``    derivations of its value (`streamlearn.features.views`)
+===========================  ==============================================================
+
+Blank lines and lines that begin with ``#`` are skipped. Beyond the edges the values are CRF++'s ``_B-1``,
+``_B-2``, … and ``_B+1``, ``_B+2``, …
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from streamlearn.errors import ConfigError
+from streamlearn.features.views import View, derivation
+
+_MACRO = re.compile(r"%x\[\s*([+-]?\d+)\s*,\s*([^\]\s]+)\s*\]")
+_KINDS = "UB*"
+MAX_SHIFT = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Macro:
+    """One ``%x[shift,view]``."""
+
+    shift: int
+    view: View
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """One line of a template.
+
+    Attributes
+    ----------
+    literals : the text around the macros, one more than there are macros. Features of two templates with
+        the same literals are the same feature, as in CRF++, where the expanded string is the identity.
+    """
+
+    literals: tuple[str, ...]
+    macros: tuple[Macro, ...]
+
+    @property
+    def kind(self) -> str:
+        """``U``, ``B`` or ``*``."""
+        return self.literals[0][0]
+
+    @property
+    def is_plain_transition(self) -> bool:
+        """Whether it fires for every pair of labels, wherever they stand."""
+        return self.kind == "B" and not self.macros
+
+    def expand(self, values: Sequence[str]) -> str:
+        """Write the feature that has these values: ``U00:the/DT``."""
+        pairs = zip(values, self.literals[1:], strict=True)
+        return self.literals[0] + "".join(value + literal for value, literal in pairs)
+
+
+def _view(text: str, columns: Sequence[str], where: str) -> View:
+    name, *derivations = text.split(".")
+    if name.isdecimal():
+        if int(name) >= len(columns):
+            raise ConfigError(f"{where}: column {name}, but there are {len(columns)}: {', '.join(columns)}")
+        name = columns[int(name)]
+    if name not in columns:
+        raise ConfigError(f"{where}: no column {name!r}; features.columns has {', '.join(columns)}")
+    for each in derivations:
+        try:
+            derivation(each)
+        except ConfigError as error:
+            raise ConfigError(f"{where}: {error}") from None
+    return View(name, tuple(derivations))
+
+
+def _template(line: str, columns: Sequence[str], where: str) -> Template:
+    if line[0] not in _KINDS:
+        raise ConfigError(f"{where}: {line!r} begins with none of U, B, * (and # for comments)")
+    literals, macros, end = [], [], 0
+    for match in _MACRO.finditer(line):
+        shift = int(match[1])
+        if abs(shift) > MAX_SHIFT:
+            raise ConfigError(f"{where}: row {shift} is further than {MAX_SHIFT} away")
+        literals.append(line[end : match.start()])
+        macros.append(Macro(shift, _view(match[2], columns, where)))
+        end = match.end()
+    literals.append(line[end:])
+    if any("%x" in literal for literal in literals):
+        raise ConfigError(f"{where}: {line!r} has a macro that is not %x[row,column]")
+    return Template(tuple(literals), tuple(macros))
+
+
+def parse_templates(text: str, columns: Sequence[str], source: str = "templates") -> list[Template]:
+    """Read a template file's text.
+
+    Parameters
+    ----------
+    columns : names of the columns, in the order in which numbers refer to them.
+    source : what to call the text in errors.
+
+    Raises
+    ------
+    ConfigError : with the line, what is wrong and what there is.
+
+    Examples
+    --------
+    >>> [t] = parse_templates("U00:%x[-1,0]/%x[0,pos]", ["w", "pos"])
+    >>> t.expand(["the", "NN"])
+    'U00:the/NN'
+    """
+    templates = []
+    for number, raw in enumerate(text.splitlines(), start=1):
+        line = raw.strip()
+        if line and not line.startswith("#"):
+            templates.append(_template(line, columns, f"{source}, line {number}"))
+    return templates

@@ -1,0 +1,164 @@
+"""Scores and decoding of a first-order linear chain.
+
+score(x, y) = Σ_t emit[t, y_t] + Σ_{t>0} trans[t, y_{t-1}, y_t]
+
+Weights are two arrays `[row, plane, slot, label]`. In `node` the only slot is 0: the feature fires with a
+label. In `edge` slot 0 is the same and slot 1 + y_prev fires with a pair of labels, so that a feature that
+has both needs one row; of one that fires with pairs only, slot 0 stays 0. Planes are arrays of one shape
+that are read together (weights, and the totals behind their average). All that belongs to a feature is
+thus one contiguous run, summed in one sweep. Row 0 of `edge` holds the plain transitions (CRF++'s `B`),
+which fire at every position t > 0.
+
+`rows` is a `streamlearn.data.Rows`.
+"""
+
+from collections import namedtuple
+
+import numpy as np
+
+from streamlearn.kernels.jit import kernel
+
+# node_sum float64[T, plane · label] and edge_sum float64[T, plane · slot · label]: the active rows added
+# up; emit float64[T, L]; trans float64[T or 1, L, L]: index 0 alone is used where no edge feature depends
+# on the position; best float64[2, L] and back int32[T, L] belong to the search.
+Lattice = namedtuple("Lattice", "node_sum edge_sum emit trans best back")
+
+
+@kernel
+def new_lattice(rows, n_labels, node, edge):
+    """Allocate what the longest sequence of `rows` needs."""
+    longest = 1
+    for i in range(rows.starts.size - 1):
+        longest = max(longest, rows.starts[i + 1] - rows.starts[i])
+    rich = rows.edge_rows.size > 0
+    return Lattice(
+        np.empty((longest, node[0].size)),
+        np.empty((longest if rich else 0, edge[0].size)),
+        np.empty((longest, n_labels)),
+        np.empty((longest if rich else 1, n_labels, n_labels)),
+        np.empty((2, n_labels)),
+        np.empty((longest, n_labels), np.int32),
+    )
+
+
+@kernel
+def _sum_rows(weights, rows, values, out):
+    """Add up the rows of `weights` float64[R, S] that are active at one position."""
+    out[:] = 0.0
+    for i in range(rows.size):
+        row = rows[i]
+        if row >= 0:
+            if values.size:
+                for s in range(out.size):
+                    out[s] += values[i] * weights[row, s]
+            else:
+                for s in range(out.size):
+                    out[s] += weights[row, s]
+
+
+@kernel
+def gather(rows, first, last, node, edge, lattice):
+    """Add up the weights, all planes of them, of the features of the sequence `first`..`last`."""
+    flat_node = node.reshape(node.shape[0], node[0].size)
+    flat_edge = edge.reshape(edge.shape[0], edge[0].size)
+    weighted = rows.node_values.size > 0
+    for t in range(last - first):
+        begin, end = rows.node_starts[first + t], rows.node_starts[first + t + 1]
+        values = rows.node_values[begin:end] if weighted else rows.node_values
+        _sum_rows(flat_node, rows.node_rows[begin:end], values, lattice.node_sum[t])
+        if rows.edge_rows.size:
+            begin, end = rows.edge_starts[first + t], rows.edge_starts[first + t + 1]
+            _sum_rows(flat_edge, rows.edge_rows[begin:end], rows.node_values[:0], lattice.edge_sum[t])
+
+
+@kernel
+def score(length, n_labels, rich, edge, plane, share, lattice):
+    """Turn gathered sums into `lattice.emit` and `lattice.trans`: a plane minus `share` times plane 1.
+
+    `share` is 0 where one plane alone is meant.
+    """
+    L = n_labels
+    slots, capacity = edge.shape[2:]
+    emit, trans = lattice.emit, lattice.trans
+    for t in range(length if rich else 1):
+        for y_prev in range(L):
+            for y in range(L):
+                trans[t, y_prev, y] = edge[0, plane, 1 + y_prev, y]
+                if share:
+                    trans[t, y_prev, y] -= share * edge[0, 1, 1 + y_prev, y]
+    for t in range(length):
+        sums = lattice.node_sum[t]
+        first = plane * capacity
+        for y in range(L):
+            emit[t, y] = sums[first + y]
+            if share:
+                emit[t, y] -= share * sums[capacity + y]
+        if rich:
+            sums = lattice.edge_sum[t]
+            second = slots * capacity
+            first = plane * second
+            for y in range(L):
+                emit[t, y] += sums[first + y]
+                if share:
+                    emit[t, y] -= share * sums[second + y]
+            for y_prev in range(L):
+                at = (1 + y_prev) * capacity
+                for y in range(L):
+                    trans[t, y_prev, y] += sums[first + at + y]
+                    if share:
+                        trans[t, y_prev, y] -= share * sums[second + at + y]
+
+
+@kernel
+def viterbi(lattice, n_labels, rich, path_out):
+    """Find the labelling of the highest score; ties go to the lower label, decided from the last position.
+
+    Parameters
+    ----------
+    rich : whether `lattice.trans` depends on the position; -inf in it forbids.
+    path_out : int32[T], T ≥ 1.
+
+    Returns
+    -------
+    The score of the path.
+    """
+    L = n_labels
+    emit, best, back = lattice.emit, lattice.best, lattice.back
+    length = path_out.size
+    for y in range(L):
+        best[0, y] = emit[0, y]
+    for t in range(1, length):
+        before, now = best[(t - 1) & 1], best[t & 1]
+        trans = lattice.trans[t if rich else 0]
+        for y in range(L):
+            now[y] = before[0] + trans[0, y]
+            back[t, y] = 0
+        for y_prev in range(1, L):
+            for y in range(L):
+                candidate = before[y_prev] + trans[y_prev, y]
+                if candidate > now[y]:
+                    now[y] = candidate
+                    back[t, y] = y_prev
+        for y in range(L):
+            now[y] += emit[t, y]
+    final = best[(length - 1) & 1]
+    y_best = 0
+    for y in range(1, L):
+        if final[y] > final[y_best]:
+            y_best = y
+    path_out[length - 1] = y_best
+    for t in range(length - 1, 0, -1):
+        path_out[t - 1] = back[t, path_out[t]]
+    return final[y_best]
+
+
+@kernel
+def decode(rows, n_labels, plane, share, node, edge, path_out):
+    """Label every sequence of a batch with a plane minus `share` times plane 1; `path_out` is int32[n]."""
+    lattice = new_lattice(rows, n_labels, node, edge)
+    rich = rows.edge_rows.size > 0
+    for i in range(rows.starts.size - 1):
+        first, last = rows.starts[i], rows.starts[i + 1]
+        gather(rows, first, last, node, edge, lattice)
+        score(last - first, n_labels, rich, edge, plane, share, lattice)
+        viterbi(lattice, n_labels, rich, path_out[first:last])

@@ -1,0 +1,119 @@
+"""Collins' structured perceptron (Collins 2002, figure 1) over a batch, one sequence after the other.
+
+Plane 0 of the weights is w; plane 1 is u, the total of count · Δ over all updates Δ, where count is the
+number of sequences learned before the update. The average over the weights after each of n sequences is
+then w − u / n, and an update costs nothing for the features it does not touch.
+"""
+
+import numpy as np
+
+from streamlearn.kernels.chain import gather, new_lattice, score, viterbi
+from streamlearn.kernels.jit import kernel
+
+
+@kernel
+def _add(weights, row, slot, y, step, count):
+    """Add `step` to one weight and its due to the total; give the change of weight²."""
+    before = weights[row, 0, slot, y]
+    weights[row, 0, slot, y] = before + step
+    weights[row, 1, slot, y] += count * step
+    return step * (2.0 * before + step)
+
+
+@kernel
+def add_difference(rows, first, gold, path, rate, count, plain_edges, node, edge):
+    """Do w += rate · (Φ(x, gold) − Φ(x, path)) for the sequence that begins at `first`.
+
+    Only positions where the two labellings differ are touched.
+
+    Returns
+    -------
+    The change of ‖w‖².
+    """
+    weighted = rows.node_values.size > 0
+    rich = rows.edge_rows.size > 0
+    change = 0.0
+    for t in range(gold.size):
+        at = first + t
+        y, z = gold[t], path[t]
+        single = y != z
+        pair = t > 0 and (single or gold[t - 1] != path[t - 1])
+        if single:
+            for i in range(rows.node_starts[at], rows.node_starts[at + 1]):
+                row = rows.node_rows[i]
+                if row >= 0:
+                    step = rate * rows.node_values[i] if weighted else rate
+                    change += _add(node, row, 0, y, step, count)
+                    change += _add(node, row, 0, z, -step, count)
+        if pair and plain_edges:
+            change += _add(edge, 0, 1 + gold[t - 1], y, rate, count)
+            change += _add(edge, 0, 1 + path[t - 1], z, -rate, count)
+        if rich and (single or pair):
+            begin = rows.edge_starts[at]
+            for i in range(begin, rows.edge_starts[at + 1]):
+                row = rows.edge_rows[i]
+                if row >= 0:
+                    if single and i < begin + rows.edge_singles:
+                        change += _add(edge, row, 0, y, rate, count)
+                        change += _add(edge, row, 0, z, -rate, count)
+                    if pair:
+                        change += _add(edge, row, 1 + gold[t - 1], y, rate, count)
+                        change += _add(edge, row, 1 + path[t - 1], z, -rate, count)
+    return change
+
+
+@kernel
+def perceptron_pass(
+    rows, labels, labels_known, importance, n_labels, count, norm_squared, average, plain_edges, node, edge,
+    predicted_out,
+):  # fmt: skip
+    """Predict, then learn, every sequence of a batch in order.
+
+    Parameters
+    ----------
+    rows : Rows of N sequences with n positions.
+    labels : int32[n]; labels_known : int32[N], how many labels are known once each sequence was read.
+    importance : float64[N], factor of each sequence's update.
+    n_labels : labels known before the first sequence; only known labels are predicted.
+    count : sequences learned before this batch; norm_squared : ‖w‖² of the last weights by then.
+    average : whether predictions come from the averaged weights; the update always goes by the last ones.
+    plain_edges : whether transitions that do not depend on the position are learned.
+    node, edge : float64[row, 2, slot, label], changed in place.
+    predicted_out : int32[n], what the weights that had not seen the sequence say; -1 while no label is
+        known.
+
+    Returns
+    -------
+    (sequences that changed the weights, their wrong positions, ‖w‖² of the last weights).
+    """
+    lattice = new_lattice(rows, max(n_labels, labels_known[-1]), node, edge)
+    rich = rows.edge_rows.size > 0
+    path = np.empty(lattice.emit.shape[0], np.int32)
+    updates, mistakes = 0, 0
+    for i in range(rows.starts.size - 1):
+        first, last = rows.starts[i], rows.starts[i + 1]
+        gold, guess = labels[first:last], path[: last - first]
+        if n_labels > 0:
+            gather(rows, first, last, node, edge, lattice)
+            score(last - first, n_labels, rich, edge, 0, 0.0, lattice)
+            viterbi(lattice, n_labels, rich, guess)
+            predicted_out[first:last] = guess
+            if average and count > 0:
+                score(last - first, n_labels, rich, edge, 0, 1.0 / count, lattice)
+                viterbi(lattice, n_labels, rich, predicted_out[first:last])
+        else:
+            guess[:] = 0
+            predicted_out[first:last] = -1
+        wrong = 0
+        for t in range(last - first):
+            wrong += guess[t] != gold[t]
+        if wrong:
+            # Added sequence by sequence, so that the cut into batches changes no bit of it.
+            norm_squared += add_difference(
+                rows, first, gold, guess, importance[i], count, plain_edges, node, edge
+            )
+            updates += 1
+            mistakes += wrong
+        n_labels = labels_known[i]
+        count += 1
+    return updates, mistakes, norm_squared

@@ -1,0 +1,67 @@
+"""A bounded open-addressing hash table from 64-bit keys to dense row numbers.
+
+Rows are given in the order of first sighting, so the most frequent features lie together in the first
+rows of every weight array, and a checkpoint holds only the rows in use. A slot holds row + 1 (0 = empty);
+the keys lie by row, where the frequent ones share cache lines.
+"""
+
+import numpy as np
+
+from streamlearn.kernels.jit import kernel
+
+ABSENT = np.int32(-1)
+
+
+@kernel
+def find(key, slots, row_keys):
+    """Give the slot of `key`, or the empty slot where it belongs (linear probing)."""
+    mask = np.uint64(slots.size - 1)
+    slot = key & mask
+    while True:
+        row = slots[slot]
+        if row == 0 or row_keys[row - 1] == key:
+            return slot
+        slot = (slot + np.uint64(1)) & mask
+
+
+@kernel
+def find_rows(keys, slots, row_keys, rows_out):
+    """Look up many keys without inserting: `rows_out` int32, `ABSENT` for unknown ones."""
+    for i in range(keys.size):
+        rows_out[i] = slots[find(keys[i], slots, row_keys)] - 1
+
+
+@kernel
+def add_rows(keys, n_rows, slots, row_keys, rows_out, new_out):
+    """Look up many keys in order, giving unknown ones the next rows while there is room.
+
+    Parameters
+    ----------
+    keys : uint64[n].
+    n_rows : rows in use before.
+    slots : int32[power of two], more than `row_keys.size`, changed in place.
+    row_keys : uint64[capacity], changed in place.
+    rows_out : int32[n]; `ABSENT` where the table was full.
+    new_out : int64[n], where in `keys` each new row was first seen.
+
+    Returns
+    -------
+    (rows in use after, lookups that were refused for want of room).
+    """
+    capacity = row_keys.size
+    before = n_rows
+    refused = 0
+    for i in range(keys.size):
+        slot = find(keys[i], slots, row_keys)
+        row = slots[slot] - 1
+        if row < 0:
+            if n_rows < capacity:
+                row = n_rows
+                slots[slot] = row + 1
+                row_keys[row] = keys[i]
+                new_out[row - before] = i
+                n_rows += 1
+            else:
+                refused += 1
+        rows_out[i] = row
+    return n_rows, refused

@@ -1,0 +1,64 @@
+"""Weights and active rows with the types of production, drawn so that sums are exact and ties are common."""
+
+import numpy as np
+
+from streamlearn.data import Rows
+
+PLANES = 2
+
+
+def make_rows(rng, lengths, node_rows=6, edge_rows=4, edge_features=0, weighted=False):
+    """Draw active rows, some unknown, for sequences of these lengths."""
+    n = int(sum(lengths))
+    node_starts = np.cumsum([0, *rng.integers(0, 4, n)])
+    m = int(node_starts[-1])
+    return Rows(
+        starts=np.cumsum([0, *lengths]),
+        node_starts=node_starts,
+        node_rows=rng.integers(-1, node_rows, m).astype(np.int32),
+        node_values=rng.integers(-2, 3, m) / 2 if weighted else np.empty(0),
+        edge_starts=np.arange(n + 1) * edge_features,
+        edge_rows=rng.integers(-1, edge_rows, n * edge_features).astype(np.int32),
+        edge_singles=edge_features,
+        used=(node_rows, edge_rows),
+    )
+
+
+def make_weights(rng, labels, capacity, node_rows=6, edge_rows=4):
+    """Draw small whole weights in the labels in use; 0 beyond."""
+    node = np.zeros((node_rows, PLANES, 1, capacity))
+    edge = np.zeros((edge_rows, PLANES, 1 + capacity, capacity))
+    node[..., :labels] = rng.integers(-2, 3, (node_rows, PLANES, 1, labels))
+    edge[:, :, : 1 + labels, :labels] = rng.integers(-2, 3, (edge_rows, PLANES, 1 + labels, labels))
+    return node, edge
+
+
+def dense_scores(rows, i, labels, node, edge, plane, share):
+    """Add the weights of sequence `i` up one by one: emit[t][y] and trans[t][y_prev][y]."""
+
+    def weight(array, row, slot, y):
+        return array[row, plane, slot, y] - share * array[row, 1, slot, y]
+
+    emit, trans = [], []
+    for t in range(rows.starts[i], rows.starts[i + 1]):
+        nodes = range(rows.node_starts[t], rows.node_starts[t + 1])
+        edges = [r for r in rows.edge_rows[rows.edge_starts[t] : rows.edge_starts[t + 1]] if r >= 0]
+        emit.append(
+            [
+                sum(
+                    (rows.node_values[k] if rows.node_values.size else 1.0)
+                    * weight(node, rows.node_rows[k], 0, y)
+                    for k in nodes
+                    if rows.node_rows[k] >= 0
+                )
+                + sum(weight(edge, r, 0, y) for r in edges)
+                for y in range(labels)
+            ]
+        )
+        trans.append(
+            [
+                [sum(weight(edge, r, 1 + y_prev, y) for r in [0, *edges]) for y in range(labels)]
+                for y_prev in range(labels)
+            ]
+        )
+    return emit, trans
