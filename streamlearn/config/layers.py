@@ -1,0 +1,172 @@
+"""Where the values of a configuration come from.
+
+Later wins: the YAML file, environment variables (``STREAMLEARN_LEARNER__AVERAGE=false``), ``--set`` options.
+"""
+
+import difflib
+import os
+from collections.abc import Hashable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, get_args
+
+import yaml
+from pydantic import BaseModel, ValidationError
+from pydantic_settings import BaseSettings, EnvSettingsSource, SettingsConfigDict, SettingsError
+
+from streamlearn.config.shape import Config, LearnerConfig
+from streamlearn.errors import ConfigError
+
+_KINDS: dict[str, type[BaseModel]] = {
+    member.model_fields["kind"].default: member for member in get_args(get_args(LearnerConfig)[0])
+}
+
+
+class _UniqueKeys(yaml.SafeLoader):
+    """YAML in which a repeated key is an error: one of the two would be lost silently."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        seen = set()
+        for key_node, _ in node.value:
+            if key_node.tag == "tag:yaml.org,2002:merge":
+                continue
+            key = self.construct_object(key_node, deep=True)
+            if not isinstance(key, Hashable):
+                break
+            if key in seen:
+                raise yaml.constructor.ConstructorError(
+                    None, None, f"key {key!r} stands here twice", key_node.start_mark
+                )
+            seen.add(key)
+        return super().construct_mapping(node, deep)
+
+
+def _parse(text: str, where: str) -> Any:
+    try:
+        return yaml.load(text, _UniqueKeys)  # noqa: S506 - a SafeLoader
+    except yaml.YAMLError as error:
+        raise ConfigError(f"{where}: {' '.join(str(error).split())}") from None
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        raise ConfigError(f"{path}: {reason}") from None
+    values = _parse(text, str(path))
+    if values is None:
+        return {}
+    if not isinstance(values, dict):
+        raise ConfigError(f"{path}: a mapping of sections is wanted, got {type(values).__name__}")
+    return values
+
+
+class _Environment(BaseSettings, Config):
+    """Tells pydantic-settings which variables there are."""
+
+    model_config = SettingsConfigDict(env_prefix="STREAMLEARN_", env_nested_delimiter="__")
+
+
+def _environment() -> dict[str, Any]:
+    for name in os.environ:
+        section, nested, _ = name.removeprefix("STREAMLEARN_").partition("__")
+        if name.startswith("STREAMLEARN_") and nested and section.lower() not in Config.model_fields:
+            raise ConfigError(
+                f"{name}: no section {section.lower()!r}; there are {', '.join(Config.model_fields)}"
+            )
+    try:
+        return EnvSettingsSource(_Environment)()
+    except SettingsError as error:
+        raise ConfigError(f"environment: {error}; lists and mappings are wanted in JSON") from None
+
+
+def _merged(low: Mapping[str, Any], high: Mapping[str, Any]) -> dict[str, Any]:
+    if "kind" in high and high["kind"] != low.get("kind"):
+        # Settings of one kind mean nothing to another, which begins with its defaults.
+        return dict(high)
+    both = {key: _merged(low[key], high[key]) for key in low.keys() & high.keys()
+            if isinstance(low[key], dict) and isinstance(high[key], dict)}  # fmt: skip
+    return {**low, **high, **both}
+
+
+def _overrides(assignments: Sequence[str]) -> dict[str, Any]:
+    tree: dict[str, Any] = {}
+    for assignment in assignments:
+        dotted, equals, text = assignment.partition("=")
+        if not equals or not dotted:
+            raise ConfigError(f"--set {assignment}: dotted.key=value is wanted, e.g. learner.average=false")
+        *parents, last = dotted.split(".")
+        place = tree
+        for parent in parents:
+            if not isinstance(place.get(parent), dict):
+                place[parent] = {}
+            place = place[parent]
+        place[last] = _parse(text, f"--set {assignment}")
+    return tree
+
+
+def _explain(error: ValidationError, where: str) -> str:
+    return "; ".join(_problem(dict(problem), where) for problem in error.errors())
+
+
+def _problem(problem: Mapping[str, Any], where: str) -> str:
+    path, section = _locate([str(part) for part in problem["loc"]])
+    dotted = ".".join(path)
+    if problem["type"] != "extra_forbidden":
+        given = "" if isinstance(problem["input"], dict) else f" (got {problem['input']!r})"
+        return f"{where}: {dotted}: {problem['msg']}{given}"
+    known = list(section.model_fields)
+    near = difflib.get_close_matches(path[-1], known, n=1)
+    hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(known)}"
+    return f"{where}: unknown key {dotted!r}; {hint}"
+
+
+def _locate(path: Sequence[str]) -> tuple[list[str], type[BaseModel]]:
+    """Give the path without the tags of unions, and the section that its last key stands in."""
+    section: type[BaseModel] = Config
+    kept: list[str] = []
+    for name in path:
+        field = section.model_fields.get(name)
+        if field is None:
+            if name in _KINDS and kept == ["learner"]:
+                section = _KINDS[name]
+                continue
+        elif isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel):
+            section = field.annotation
+        kept.append(name)
+    return kept, section
+
+
+def _resolve_templates(values: dict[str, Any], base: Path) -> dict[str, Any]:
+    features = values.get("features")
+    if not isinstance(features, dict) or not features.get("template_file"):
+        return values
+    if features.get("templates"):
+        return values
+    path = base / str(features["template_file"])
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"features.template_file: {path}: {error}") from None
+    return values | {"features": features | {"templates": text, "template_file": None}}
+
+
+def load(path: Path, overrides: Sequence[str] = ()) -> Config:
+    """Read a configuration file, then the environment, then `--set` options.
+
+    Parameters
+    ----------
+    overrides : ``dotted.key=value``, the value in YAML.
+
+    Raises
+    ------
+    ConfigError : every problem, with the key and what was wanted.
+    """
+    layers = _read(path), _environment(), _overrides(overrides)
+    values: dict[str, Any] = {}
+    for layer in layers:
+        values = _merged(values, layer)
+    try:
+        return Config.model_validate(_resolve_templates(values, path.parent))
+    except ValidationError as error:
+        raise ConfigError(_explain(error, str(path))) from None

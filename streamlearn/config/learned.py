@@ -1,0 +1,63 @@
+"""The part of a configuration that weights depend on: what a checkpoint keeps, and when it may change."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import ValidationError
+
+from streamlearn.config.shape import Config
+from streamlearn.errors import ConfigError
+
+# Sizes of tables and caches may change under learned weights: nothing that was learned depends on them.
+_FREE = {"model", "features.max_features", "features.max_edge_features", "features.names", "features.cache",
+         "features.template_file", "labels.max", "labels.known"}  # fmt: skip
+
+
+def _flat(tree: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    flat: dict[str, Any] = {}
+    for key, value in tree.items():
+        name = f"{prefix}{key}"
+        flat |= (
+            _flat(value, f"{name}.") if isinstance(value, dict) and name != "labels.map" else {name: value}
+        )
+    return flat
+
+
+def digest(learned: Mapping[str, Any]) -> str:
+    """Hash what cannot change under learned weights."""
+    fixed = {key: value for key, value in _flat(learned).items() if key not in _FREE}
+    return hashlib.blake2b(json.dumps(fixed, sort_keys=True).encode(), digest_size=16).hexdigest()
+
+
+def differences(learned: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
+    """Name the dotted keys on which two configurations differ in what weights depend on."""
+    one, two = _flat(learned), _flat(other)
+    return sorted(key for key in (one.keys() | two.keys()) - _FREE if one.get(key) != two.get(key))
+
+
+def learned_part(config: Config) -> dict[str, Any]:
+    """Give what weights depend on as plain data; it holds no secret."""
+    return config.model_dump(mode="json", include={"model", "features", "labels", "learner"})
+
+
+def from_learned(learned: Mapping[str, Any]) -> Config:
+    """Rebuild what a checkpoint keeps of a configuration.
+
+    Raises
+    ------
+    ConfigError : this version does not know it.
+    """
+    try:
+        return Config.model_validate(learned)
+    except ValidationError as error:
+        raise ConfigError(f"configuration in the checkpoint: {error}") from None
+
+
+def changes(saved: Mapping[str, Any], config: Config) -> list[str]:
+    """Name the dotted keys that a checkpoint was learned with other values of.
+
+    Keys that are younger than the checkpoint count with their defaults.
+    """
+    return differences(learned_part(from_learned(saved)), learned_part(config))

@@ -1,0 +1,208 @@
+"""The shape of the configuration: every key, its default and what it means."""
+
+from datetime import datetime
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+
+
+def _all_different(names: list[str]) -> list[str]:
+    twice = [name for place, name in enumerate(names) if name in names[:place]]
+    if twice:
+        raise ValueError(f"{twice[0]!r} stands here twice")
+    return names
+
+
+Names = Annotated[list[str], AfterValidator(_all_different)]
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class SourceConfig(_Section):
+    """Which part of which topics is learned, and how its records are read."""
+
+    topics: Annotated[Names, Field(min_length=1)] = Field(
+        default=["streamlearn"], description="Topics to learn from."
+    )
+    partitions: list[Annotated[int, Field(ge=0)]] | None = Field(
+        default=None, description="Partitions of each topic to read; all, also future ones, when not given."
+    )
+    start: Literal["earliest", "latest"] | datetime = Field(
+        default="earliest",
+        description="Where the first start begins: earliest, latest, or a time (ISO 8601).",
+    )
+    on_gap: Literal["fail", "continue"] = Field(
+        default="fail", description="What to do when records were removed before they were learned."
+    )
+    content_type: Literal["auto", "json", "msgpack"] = Field(
+        default="auto",
+        description="Format of record values; auto goes by the content-type header, else JSON.",
+    )
+    max_poll_records: int = Field(default=2000, ge=1, description="The most records learned in one go.")
+    max_record_bytes: int = Field(default=8 << 20, ge=1, description="Larger record values are rejected.")
+    max_tokens: int = Field(default=10_000, ge=1, description="Longer sequences are rejected.")
+    connect_timeout_seconds: float | None = Field(
+        default=None, gt=0, description="How long to wait for a broker at the start; for ever when not given."
+    )
+    group: str | None = Field(
+        default=None,
+        description="Consumer group that positions are published under, for lag tools; default: the model.",
+    )
+
+
+class LabelsConfig(_Section):
+    """Which labels exist."""
+
+    known: Names = Field(default=[], description="Labels that exist from the start, in this order.")
+    map: dict[str, str] = Field(default={}, description="Labels of the data to labels of the model.")
+    other: str | None = Field(
+        default=None, description="What a label that `map` lacks becomes; itself when not given."
+    )
+    max: int = Field(
+        default=1024, ge=1, description="Sequences with a label beyond this number are rejected."
+    )
+
+
+class FeaturesConfig(_Section):
+    """What is seen of a sequence."""
+
+    columns: Names = Field(default=[], description="Names of the columns; templates may number them from 0.")
+    templates: str | None = Field(
+        default=None, description="CRF++ templates; none means ready-made features."
+    )
+    template_file: Path | None = Field(
+        default=None, description="File with the templates instead, relative to the configuration file."
+    )
+    max_features: int = Field(
+        default=1 << 21,
+        ge=1,
+        le=1 << 30,
+        description="Features of single labels; more are refused and counted.",
+    )
+    max_edge_features: int = Field(
+        default=1 << 20,
+        ge=1,
+        le=1 << 30,
+        description="Features of label pairs; more are refused and counted.",
+    )
+    names: int = Field(
+        default=1 << 20,
+        ge=0,
+        description="Distinct strings kept so that `inspect` can name features; 0 keeps none.",
+    )
+    cache: int = Field(
+        default=1 << 17, ge=1, description="Distinct values of a column whose ids are remembered."
+    )
+
+    @model_validator(mode="after")
+    def _one_source_of_templates(self) -> "FeaturesConfig":
+        if self.templates is not None and self.template_file is not None:
+            raise ValueError("give templates or template_file, not both")
+        if (self.templates or self.template_file) and not self.columns:
+            raise ValueError("templates read columns: name them in features.columns")
+        return self
+
+
+class PerceptronConfig(_Section):
+    """Collins' structured perceptron."""
+
+    kind: Literal["perceptron"] = "perceptron"
+    average: bool = Field(default=True, description="Predict with the average of all weight vectors so far.")
+
+
+class AdfConfig(_Section):
+    """Conditional random field trained by ADF (Sun, Li, Wang & Li 2014)."""
+
+    kind: Literal["adf"] = "adf"
+    rate: float = Field(default=0.05, gt=0, description="c: the rate of a new feature.")
+    keep_rare: float = Field(
+        default=0.995, gt=0, le=1, description="α: kept of a feature's rate after a window without it."
+    )
+    keep_frequent: float = Field(
+        default=0.6, gt=0, le=1, description="β: kept of a feature's rate if every sequence had it."
+    )
+    window: int = Field(default=200, ge=1, description="Sequences in the first window.")
+    growth: float = Field(default=1.0, ge=1, le=10, description="Factor from each window to the next.")
+    min_rate: float = Field(default=0.0005, ge=0, description="No rate falls below it: learning never ends.")
+    sigma: float | None = Field(
+        default=5.0, gt=0, description="σ of the Gaussian prior of the weights; null for no L2 term."
+    )
+    late_start: bool = Field(
+        default=False,
+        description="Give new features the rate they would have if known from the start.",
+    )
+    average: Literal["none", "all", "exponential"] = Field(
+        default="none",
+        description="Predict with the last weights, the average of all, or a fading one.",
+    )
+    half_life: float = Field(
+        default=10_000.0, gt=0, description="Half-life of the exponential average, in sequences."
+    )
+
+
+LearnerConfig = Annotated[PerceptronConfig | AdfConfig, Field(discriminator="kind")]
+
+
+class CheckpointConfig(_Section):
+    """Where and how often the state is saved."""
+
+    directory: Path = Field(
+        default=Path("state"), description="The state directory; one daemon at a time holds it."
+    )
+    every_seconds: float = Field(default=60.0, gt=0, description="Time between checkpoints at the most.")
+    every_records: int | None = Field(
+        default=None, ge=1, description="Records between checkpoints at the most."
+    )
+    keep: int = Field(default=3, ge=3, description="Generations that are kept.")
+    accept_config_change: bool = Field(
+        default=False,
+        description="Continue a state that was learned with other features, labels or learner.",
+    )
+
+
+class MetricsConfig(_Section):
+    """The HTTP server with /metrics, /healthz and /readyz."""
+
+    host: str = Field(default="127.0.0.1", description="Address to listen on; 0.0.0.0 for all.")
+    port: int = Field(default=9464, ge=0, le=65535, description="Port to listen on; 0 picks a free one.")
+    stall_seconds: float = Field(
+        default=120.0, gt=0, description="/healthz fails when the loop has not come round for so long."
+    )
+
+
+class LogConfig(_Section):
+    """What is written to standard error."""
+
+    format: Literal["text", "json"] = Field(
+        default="text", description="One event a line, for people or machines."
+    )
+    level: Literal["debug", "info", "warning", "error"] = Field(
+        default="info", description="Least severe level that is logged."
+    )
+
+
+class Config(_Section):
+    """Everything that a daemon, an evaluation or a prediction is made of."""
+
+    model: str = Field(default="streamlearn", pattern=r"^[\w.-]{1,64}$", description="Name of the model.")
+    source: SourceConfig = SourceConfig()
+    kafka: dict[str, Any] = Field(
+        default={"bootstrap_servers": "localhost:9092"}, description="Handed to kafka-python as it is."
+    )
+    features: FeaturesConfig = FeaturesConfig()
+    labels: LabelsConfig = LabelsConfig()
+    learner: LearnerConfig = PerceptronConfig()
+    checkpoint: CheckpointConfig = CheckpointConfig()
+    metrics: MetricsConfig = MetricsConfig()
+    log: LogConfig = LogConfig()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _default_learner(cls, values: Any) -> Any:
+        learner = values.get("learner") if isinstance(values, dict) else None
+        if isinstance(learner, dict) and "kind" not in learner:
+            return values | {"learner": {"kind": "perceptron"} | learner}
+        return values

@@ -1,0 +1,1 @@
+"""Online learners of linear chains, behind one contract."""

@@ -1,0 +1,167 @@
+"""A tagger: labels, features and a learner as one thing that learns from examples and labels them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from streamlearn.data import Batch, Example
+from streamlearn.errors import RecordError
+from streamlearn.features.encoder import Encoder
+from streamlearn.features.labels import LabelSet
+from streamlearn.features.space import FeatureSpace
+from streamlearn.learners.base import Learner, Outcome, Supervision
+
+
+@dataclass(frozen=True, slots=True)
+class Encoded:
+    """A batch ready to be learned, and what could not be part of it.
+
+    Attributes
+    ----------
+    batch : the encoded examples.
+    accepted : the examples in it, in order.
+    rejected : the others: place in what was given, and the reason.
+    """
+
+    batch: Batch
+    accepted: list[Example]
+    rejected: list[tuple[int, RecordError]]
+
+
+class Tagger:
+    """Encodes with one thread while another learns the batch before: the two share no array.
+
+    Parameters
+    ----------
+    encoder, labels, space : as wired to each other by `streamlearn.app`.
+    learner : any learner of chains.
+    """
+
+    def __init__(self, encoder: Encoder, labels: LabelSet, space: FeatureSpace, learner: Learner) -> None:
+        self._encoder = encoder
+        self._labels = labels
+        self._space = space
+        self._learner = learner
+        # Encoding runs ahead of learning; a state holds only the labels that were learned.
+        self._n_labels = len(labels.names)
+
+    @property
+    def labels(self) -> Sequence[str]:
+        """Label names by number; it only ever grows."""
+        return self._labels.names
+
+    def mapped(self, labels: Sequence[str]) -> list[str]:
+        """Give the model's names for labels of the data."""
+        return [self._labels.mapped(label) for label in labels]
+
+    def encode(self, examples: Sequence[Example], learn: bool = True) -> Encoded:
+        """Encode examples; where they are to be learned, new labels get their numbers, and nothing else."""
+        return Encoded(*self._encoder.encode(examples, learn))
+
+    def learn_batch(self, batch: Batch) -> Outcome:
+        """Predict, then learn, each sequence of a batch in order."""
+        rows = self._space.rows(batch, grow=True)
+        outcome = self._learner.learn_many(
+            rows, Supervision(batch.labels, batch.labels_known, batch.importance)
+        )
+        self._n_labels = int(batch.labels_known[-1])
+        return outcome
+
+    def learn_many(self, examples: Sequence[Example]) -> list[list[str] | None]:
+        """Learn labelled examples, each once, in order.
+
+        Returns
+        -------
+        What the model said about each before it learned it: T labels, or None while no label was known.
+
+        Raises
+        ------
+        RecordError : an example has no labels or lacks a column; nothing was learned then.
+        """
+        encoded = self.encode(examples)
+        if encoded.rejected:
+            raise encoded.rejected[0][1]
+        if not examples:
+            return []
+        return self._split(encoded.batch, self.learn_batch(encoded.batch).predicted)
+
+    def learn_one(self, x: Example, y: Sequence[str]) -> None:
+        """Learn one sequence `x` with its T labels `y`."""
+        self.learn_many([Example(x.columns, list(y), x.features, x.id, x.weight)])
+
+    def predict_many(self, examples: Sequence[Example]) -> list[list[str]]:
+        """Label examples, changing nothing.
+
+        Raises
+        ------
+        RecordError : an example lacks a column.
+        ValueError : no label is known yet.
+        """
+        if not examples:
+            return []
+        encoded = self.encode(examples, learn=False)
+        if encoded.rejected:
+            raise encoded.rejected[0][1]
+        return [path or [] for path in self._split(encoded.batch, self.predict_batch(encoded.batch))]
+
+    def predict_one(self, x: Example) -> list[str]:
+        """Label one sequence, changing nothing."""
+        return self.predict_many([x])[0]
+
+    def predict_batch(self, batch: Batch) -> NDArray[np.int32]:
+        """Give the label numbers of every position of an encoded batch."""
+        return self._learner.predict_many(self._space.rows(batch, grow=False))
+
+    def _split(self, batch: Batch, predicted: NDArray[np.int32]) -> list[list[str] | None]:
+        names = self._labels.names
+        paths = (predicted[a:b].tolist() for a, b in zip(batch.starts, batch.starts[1:], strict=False))
+        return [[names[y] for y in path] if path[0] >= 0 else None for path in paths]
+
+    def gauges(self) -> Mapping[str, float]:
+        """Give what is worth watching, by metric name."""
+        return {
+            "features_known": float(sum(self._space.sizes)),
+            "features_refused": float(self._space.refused),
+            "labels_known": float(self._n_labels),
+            **self._learner.gauges(),
+        }
+
+    def heaviest(self, label: str, count: int) -> list[tuple[str, float]]:
+        """Give the features with the largest |weight| for a label, by name, heaviest first."""
+        y = self._labels.names.index(label)
+        node, edge = self._learner.weights()
+        if y >= node.shape[1]:
+            return []
+        found = [(float(node[row, y]), self._space.node_name(row)) for row in _largest(node[:, y], count)]
+        found += [
+            (float(edge[row, 0, y]), self._space.edge_name(row)) for row in _largest(edge[:, 0, y], count)
+        ]
+        found.sort(key=lambda pair: -abs(pair[0]))
+        return [(name, weight) for weight, name in found[:count] if weight]
+
+    def transitions(self) -> NDArray[np.float64]:
+        """Give the weights of the plain transitions, [y_prev, y]."""
+        return self._learner.weights()[1][0, 1:]
+
+    def state(self) -> dict[str, Any]:
+        """Copy everything that learning depends on: plain data and arrays."""
+        return {
+            "labels": self._labels.names[: self._n_labels],
+            "features": self._space.state(),
+            "learner": self._learner.state(),
+        }
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Continue from a state, bit for bit."""
+        self._labels.restore(state["labels"])
+        self._n_labels = len(state["labels"])
+        self._space.restore(state["features"])
+        self._learner.restore(state["learner"])
+
+
+def _largest(weights: NDArray[np.float64], count: int) -> list[int]:
+    count = min(count, len(weights))
+    return np.argpartition(-np.abs(weights), count - 1)[:count].tolist() if count else []

@@ -1,0 +1,89 @@
+"""Taggers to test with, small and with their parts at hand."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from streamlearn.data import Example
+from streamlearn.features.encoder import Encoder
+from streamlearn.features.labels import LabelSet
+from streamlearn.features.space import FeatureSpace
+from streamlearn.features.templates import parse_templates
+from streamlearn.features.values import NameBook
+from streamlearn.learners.base import Learner
+from streamlearn.learners.perceptron import Perceptron
+from streamlearn.learners.tagger import Tagger
+
+MakeLearner = Callable[[FeatureSpace], Learner]
+
+
+def averaged_perceptron(space: FeatureSpace) -> Learner:
+    return Perceptron(space.capacities, space.plain_edges, average=True)
+
+
+def last_perceptron(space: FeatureSpace) -> Learner:
+    return Perceptron(space.capacities, space.plain_edges, average=False)
+
+
+@dataclass(frozen=True)
+class Bench:
+    """A tagger, and what it is made of."""
+
+    tagger: Tagger
+    encoder: Encoder
+    labels: LabelSet
+    space: FeatureSpace
+    learner: Learner
+    names: NameBook
+
+    def named(self, node: Any, edge: Any) -> dict[tuple[str, ...], float]:
+        """Give weights that are not 0 by feature and labels, as `tests.naive` does."""
+        labels = self.labels.names
+        found = {
+            (self.space.node_name(row), labels[y]): node[row, y]
+            for row, y in zip(*node.nonzero(), strict=True)
+        }
+        for row, slot, y in zip(*edge.nonzero(), strict=True):
+            pair = (labels[y],) if slot == 0 else (labels[slot - 1], labels[y])
+            found[self.space.edge_name(row), *pair] = edge[row, slot, y]
+        return found
+
+
+def make_bench(
+    templates: Sequence[str] = (),
+    columns: Sequence[str] = ("w", "pos"),
+    learner: MakeLearner = averaged_perceptron,
+    room: tuple[int, int] = (500, 500),
+    names: int = 10_000,
+    cache: int = 1000,
+    known: Sequence[str] = (),
+    max_labels: int = 64,
+) -> Bench:
+    book = NameBook(names)
+    parsed = parse_templates("\n".join(templates), columns)
+    space = FeatureSpace(parsed, *room, book)
+    labels = LabelSet(known, max_labels=max_labels)
+    encoder = Encoder(columns, space.views, labels, cache, book)
+    made = learner(space)
+    return Bench(Tagger(encoder, labels, space, made), encoder, labels, space, made, book)
+
+
+def from_rows(rows: Sequence[Sequence[str]], labels: list[str] | None = None, weight: float = 1.0) -> Example:
+    """Give an example of the columns w and pos from one pair a token."""
+    columns = {name: [row[place] for row in rows] for place, name in enumerate(("w", "pos"))}
+    return Example(columns, labels, weight=weight)
+
+
+def without_names(state: dict[str, Any]) -> dict[str, Any]:
+    """Leave out what a tagger's state holds for inspection only."""
+    features = {key: value for key, value in state["features"].items() if key != "names"}
+    return state | {"features": features}
+
+
+def book_of(state: dict[str, Any]) -> set[bytes]:
+    """Give the strings that a tagger's state holds for inspection."""
+    book = state["features"]["names"]
+    ends = np.cumsum(book["lengths"], dtype=np.int64)
+    return {bytes(part) for part in np.split(book["text"], ends[:-1])}

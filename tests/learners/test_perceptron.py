@@ -1,0 +1,137 @@
+"""The whole way from examples to weights against Collins' figure 1 over dictionaries of strings."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from streamlearn.data import Example
+from tests import naive
+from tests.learners.build import averaged_perceptron, from_rows, last_perceptron, make_bench
+
+LABELS = ["O", "B-X", "I-X"]
+words = st.sampled_from(["the", "old", "man", "_B-1", ""])
+tags = st.sampled_from(["D", "N"])
+# Weights stay multiples of 1/4, so that sums are exact and ties are ties whatever the order.
+quarters = st.integers(1, 8).map(lambda n: n / 4)
+
+TEMPLATES = {
+    "single labels": ["U00:%x[0,0]", "U01:%x[-1,0]/%x[1,1]"],
+    "single labels and transitions": ["U00:%x[0,0]", "U01:%x[-2,1]", "B"],
+    "pairs": ["U00:%x[0,0]", "B01:%x[0,1]", "B02:%x[-1,0]/%x[0,0]", "B"],
+    "both": ["*00:%x[0,0]", "*01:%x[1,1]", "B"],
+    "all kinds": ["U00:%x[0,0]", "*01:%x[0,1]", "B02:%x[0,0]", "B", "U03", "*04"],
+    "bag of words": ["U:%x[-1,0]", "U:%x[0,0]", "U:%x[1,0]", "B:%x[0,0]", "B:%x[-1,0]"],
+}
+
+
+@st.composite
+def streams(draw, position, max_sequences=12, max_length=4):
+    """Draw (positions, labels, importance) of some sequences."""
+    lengths = draw(st.lists(st.integers(1, max_length), min_size=1, max_size=max_sequences))
+    return [
+        (
+            draw(st.lists(position, min_size=n, max_size=n)),
+            draw(st.lists(st.sampled_from(LABELS), min_size=n, max_size=n)),
+            draw(quarters),
+        )
+        for n in lengths
+    ]
+
+
+def assert_same_weights(got, wanted):
+    wanted = {key: value for key, value in wanted.items() if abs(value) > 1e-12}
+    got = {key: value for key, value in got.items() if abs(value) > 1e-12}
+    assert got.keys() == wanted.keys()
+    assert np.allclose([got[key] for key in wanted], list(wanted.values()), rtol=0, atol=1e-12)
+
+
+def assert_follows(bench, reference, examples, features):
+    """Compare predictions, last weights and the weights of predictions after every sequence."""
+    for example, positions in zip(examples, features, strict=True):
+        before, known = reference.weights(), list(reference.labels)
+        [predicted] = bench.tagger.learn_many([example])
+        if not known:
+            assert predicted is None
+        else:
+            best = reference.best(positions, before)
+            # Averages are rounded differently: equally good is what can be asked for.
+            scores = [reference.score(positions, path, before) for path in (predicted, best)]
+            assert math.isclose(*scores, abs_tol=1e-9)
+            assert set(predicted) <= set(known)
+        reference.learn(positions, example.labels, example.weight)
+        last = bench.learner.state()["weights"]
+        named = bench.named(last["node"][:, 0, 0], last["edge"][:, 0])
+        assert named == {key: value for key, value in reference.last.items() if value}
+        assert_same_weights(bench.named(*bench.learner.weights()), reference.weights())
+    assert bench.labels.names == reference.labels
+    norm = math.sqrt(sum(value * value for value in reference.last.values()))
+    assert math.isclose(bench.learner.gauges()["weights_norm"], norm, abs_tol=1e-9)
+
+
+@pytest.mark.parametrize("average", [True, False], ids=["averaged", "last"])
+@pytest.mark.parametrize("templates", TEMPLATES.values(), ids=TEMPLATES)
+@settings(max_examples=15, deadline=None)
+@given(data=st.data())
+def test_templates_are_learned_as_over_strings(templates, average, data):
+    stream = data.draw(streams(st.tuples(words, tags)))
+    bench = make_bench(templates, learner=averaged_perceptron if average else last_perceptron)
+    reference = naive.StructuredPerceptron(average)
+    examples = [from_rows(rows, labels, weight) for rows, labels, weight in stream]
+    features = [naive.template_features(templates, rows) for rows, _, _ in stream]
+    assert_follows(bench, reference, examples, features)
+
+
+NAMES = st.sampled_from(["a", "b", "c=d", "B", "U00:the"])
+
+
+@pytest.mark.parametrize(
+    "position",
+    [
+        st.lists(NAMES, max_size=4),
+        st.dictionaries(NAMES, st.integers(-8, 8).map(lambda n: n / 4), max_size=4),
+    ],
+    ids=["names", "real values"],
+)
+@settings(max_examples=25, deadline=None)
+@given(data=st.data())
+def test_ready_made_features_are_learned_as_over_strings(position, data):
+    stream = data.draw(streams(position))
+    examples = [Example({}, labels, features, weight=weight) for features, labels, weight in stream]
+    features = [naive.ready_made_features(positions) for positions, _, _ in stream]
+    assert_follows(make_bench(), naive.StructuredPerceptron(), examples, features)
+
+
+@settings(max_examples=25, deadline=None)
+@given(stream=streams(st.tuples(words, tags)), room=st.tuples(st.integers(1, 6), st.integers(1, 6)))
+def test_features_that_found_the_table_full_do_not_exist(stream, room):
+    templates = ["U00:%x[0,0]", "U01:%x[1,0]", "*02:%x[0,0]", "B03:%x[0,1]", "B"]
+    bench = make_bench(templates, room=room)
+    examples = [from_rows(rows, labels, weight) for rows, labels, weight in stream]
+    features = [naive.template_features(templates, rows) for rows, _, _ in stream]
+    reference = naive.StructuredPerceptron(room=room)
+    for example, positions in zip(examples, features, strict=True):
+        bench.tagger.learn_many([example])
+        reference.learn(positions, example.labels, example.weight)
+    assert_same_weights(bench.named(*bench.learner.weights()), reference.weights())
+    sizes = bench.space.sizes
+    assert sizes[0] <= room[0]
+    assert sizes[1] <= room[1] + 1
+
+
+def test_the_loss_counts_wrong_positions_and_updates_count_sequences():
+    bench = make_bench(["U00:%x[0,0]"])
+    example = from_rows([("a", "x"), ("b", "x"), ("b", "x")], ["O", "B-X", "B-X"])
+    batch = bench.tagger.encode([example, example]).batch
+    outcome = bench.tagger.learn_batch(batch)
+    # The first sequence was taken for O O O; after one update the second is right.
+    assert (outcome.updates, outcome.loss) == (1, 2.0)
+    assert outcome.predicted.tolist() == [-1, -1, -1, 0, 1, 1]
+
+
+def test_predicting_before_anything_was_learned_is_refused():
+    bench = make_bench(["U00:%x[0,0]"])
+    with pytest.raises(ValueError, match="learn from a labelled sequence first"):
+        bench.tagger.predict_one(from_rows([("a", "x")]))
