@@ -34,28 +34,27 @@ logger = logging.getLogger(__name__)
 
 
 class Metrics:
-    """An observer that keeps every metric of the catalogue in `registry`.
+    """An observer that keeps every metric of the catalogue in its `registry`.
 
     A scrape reads values that are replaced one by one, so it never makes the loop wait.
 
     Parameters
     ----------
-    registry : where they go; the process and garbage collection metrics too.
+    registry : where they go, the process and garbage collection metrics too; a new one when not given.
     version, model, learner, digest : values of ``build_info`` and ``config_info``.
     clock : gives Unix time.
 
     Examples
     --------
-    >>> registry = CollectorRegistry()
-    >>> metrics = Metrics(registry, version="0.1.0", model="np", learner="perceptron", digest="c0ffee")
+    >>> metrics = Metrics(version="0.1.0", model="np", learner="perceptron", digest="c0ffee")
     >>> metrics(StateChanged("running"))
-    >>> registry.get_sample_value("streamlearn_state", {"state": "running"})
+    >>> metrics.registry.get_sample_value("streamlearn_state", {"state": "running"})
     1.0
     """
 
     def __init__(
         self,
-        registry: CollectorRegistry,
+        registry: CollectorRegistry | None = None,
         *,
         version: str,
         model: str,
@@ -64,6 +63,7 @@ class Metrics:
         clock: Callable[[], float] = time.time,
     ) -> None:
         disable_created_metrics()  # type: ignore[no-untyped-call]
+        self.registry = registry = CollectorRegistry() if registry is None else registry
         self._clock = clock
         self._counters: dict[str, Counter] = {}
         self._gauges: dict[str, Gauge] = {}

@@ -1,0 +1,1 @@
+"""Composition roots: a configuration in, wired objects out."""

@@ -1,0 +1,213 @@
+"""The daemon: everything that `streamlearn run` runs, wired."""
+
+import logging
+import uuid
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import ExitStack
+
+import streamlearn
+from streamlearn.app.tagger import build_tagger, warm_up
+from streamlearn.checkpoint.generations import Loaded
+from streamlearn.checkpoint.schedule import CheckpointSchedule
+from streamlearn.checkpoint.store import CheckpointStore
+from streamlearn.checkpoint.writer import BackgroundWriter
+from streamlearn.config.learned import changes, digest, learned_part
+from streamlearn.config.shape import Config
+from streamlearn.daemon.intake import Reader
+from streamlearn.daemon.keeper import Keeper, Lineage, Snapshot
+from streamlearn.daemon.loop import Loop
+from streamlearn.daemon.pipeline import Pipeline
+from streamlearn.data import Position, StreamIdentity, TopicPartition
+from streamlearn.errors import BrokerUnavailableError, CheckpointError, ConfigError, StreamError
+from streamlearn.events import Event, Gap, Observer, Resumed, StateChanged
+from streamlearn.monitor.progressive import Progressive
+from streamlearn.stream.codec import RecordCodec
+from streamlearn.stream.kafka.consumer import KafkaSource
+from streamlearn.stream.source import Source
+from streamlearn.telemetry.eventlog import EventLog
+from streamlearn.telemetry.health import Health
+from streamlearn.telemetry.logs import emit
+from streamlearn.telemetry.metrics import Metrics
+from streamlearn.telemetry.server import Server
+
+_logger = logging.getLogger(__name__)
+
+
+class Daemon:
+    """Learns from Kafka until told to stop.
+
+    Parameters
+    ----------
+    stopping : asked at every turn, and while waiting for a broker.
+    observers : told of every event, beside the metrics, the health and the log.
+
+    Raises
+    ------
+    ConfigError, TelemetryError : wrong settings or a taken port, before anything is consumed.
+    """
+
+    def __init__(
+        self, config: Config, stopping: Callable[[], bool], observers: Iterable[Observer] = ()
+    ) -> None:
+        self._config = config
+        self._stopping = stopping
+        self._learned = learned_part(config)
+        self._digest = digest(self._learned)
+        self._tagger = build_tagger(config)
+        self._progressive = Progressive()
+        self._source = self._build_source()
+        health = Health(config.metrics.stall_seconds)
+        metrics = Metrics(
+            version=streamlearn.__version__,
+            model=config.model,
+            learner=config.learner.kind,
+            digest=self._digest,
+        )
+        self._observers: tuple[Observer, ...] = (metrics, health, EventLog(), *observers)
+        self._server = Server(config.metrics.host, config.metrics.port, metrics.registry, health)
+
+    @property
+    def url(self) -> str:
+        """Where the metrics are served."""
+        return self._server.url
+
+    def run(self) -> None:
+        """Learn until told to stop; whatever happens, the newest checkpoint stays intact.
+
+        Raises
+        ------
+        StreamlearnError : with the exit code that fits.
+        """
+        try:
+            with ExitStack() as stack:
+                stack.enter_context(self._server)
+                emit(_logger, logging.INFO, "metrics", url=f"{self.url}/metrics")
+                self._prepare(stack).run(self._stopping)
+        except BaseException as error:
+            # A stop that comes while a broker is waited for is no failure.
+            if not (isinstance(error, BrokerUnavailableError) and self._stopping()):
+                self._observe(StateChanged("failed"))
+                raise
+        self._observe(StateChanged("stopped"))
+
+    def _prepare(self, stack: ExitStack) -> Loop:
+        store = self._open_store(stack)
+        warm_up(self._config, lambda text: emit(_logger, logging.INFO, text))
+        loaded = store.load_newest()
+        if loaded:
+            self._restore(loaded)
+        stack.callback(self._source.close)
+        identity = self._source.identity()
+        if loaded:
+            _check_identity(loaded.checkpoint.identity, identity)
+        positions = self._open_source(loaded.checkpoint.positions if loaded else None)
+        seen = loaded.checkpoint.sequences_seen if loaded else 0
+        pipeline = stack.enter_context(Pipeline(self._tagger, self._progressive, seen))
+        keeper = self._build_keeper(store, stack, identity, loaded.checkpoint.seq if loaded else -1)
+
+        def snapshot(positions: Mapping[TopicPartition, Position]) -> Snapshot:
+            progressive = self._progressive.state()
+            return Snapshot(dict(positions), pipeline.sequences_seen, progressive, self._tagger.state())
+
+        reader = Reader(self._build_codec(), self._tagger)
+        return Loop(self._source, reader, pipeline, keeper, positions, snapshot, self._observe)
+
+    def _open_store(self, stack: ExitStack) -> CheckpointStore:
+        directory = self._config.checkpoint.directory
+        try:
+            directory.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise CheckpointError(f"state directory {directory}: {error.strerror}") from None
+        store = CheckpointStore(directory, self._config.checkpoint.keep)
+        stack.enter_context(store.lock())
+        return store
+
+    def _restore(self, loaded: Loaded) -> None:
+        checkpoint = loaded.checkpoint
+        if checkpoint.model_id != self._config.model:
+            raise ConfigError(
+                f"{loaded.path} is of the model {checkpoint.model_id!r}, the configuration of "
+                f"{self._config.model!r}; give each model its own checkpoint.directory"
+            )
+        changed = changes(checkpoint.config, self._config)
+        if changed and not self._config.checkpoint.accept_config_change:
+            raise ConfigError(
+                f"{loaded.path} was learned with other values of {', '.join(changed)}; change them back, "
+                "start in a new checkpoint.directory, or set checkpoint.accept_config_change=true"
+            )
+        self._tagger.restore(checkpoint.model)
+        self._progressive.restore(checkpoint.progressive, self._tagger.labels)
+        self._observe(
+            Resumed(
+                checkpoint.seq,
+                checkpoint.sequences_seen,
+                loaded.corrupt,
+                created_unix=checkpoint.created_unix,
+                progressive=self._progressive.scores(),
+                gauges=self._tagger.gauges(),
+            )
+        )
+
+    def _open_source(
+        self, known: Mapping[TopicPartition, Position] | None
+    ) -> Mapping[TopicPartition, Position]:
+        positions = dict(self._source.start_positions() if known is None else known)
+        for partition, count in self._source.open(positions).items():
+            positions[partition] = Position(positions[partition].next_offset + count)
+            self._observe(Gap(partition, count, lost=True))
+        return positions
+
+    def _build_keeper(
+        self, store: CheckpointStore, stack: ExitStack, identity: StreamIdentity, seq: int
+    ) -> Keeper:
+        writer = BackgroundWriter(store)
+        stack.callback(writer.close)
+        settings = self._config.checkpoint
+        schedule = CheckpointSchedule(settings.every_seconds, settings.every_records)
+        lineage = Lineage(
+            model_id=self._config.model,
+            run_id=uuid.uuid4().hex,
+            app_version=streamlearn.__version__,
+            config_digest=self._digest,
+            config=self._learned,
+            identity=identity,
+        )
+        return Keeper(writer, schedule, lineage, seq, self._source.commit, self._observe)
+
+    def _build_codec(self) -> RecordCodec:
+        source = self._config.source
+        return RecordCodec(source.content_type, True, source.max_tokens, source.max_record_bytes)
+
+    def _build_source(self) -> Source:
+        source = self._config.source
+        return KafkaSource(
+            self._config.kafka,
+            source.topics,
+            partitions=source.partitions,
+            start=source.start,
+            group_id=source.group if source.group is not None else f"streamlearn-{self._config.model}",
+            on_gap=source.on_gap,
+            max_poll_records=source.max_poll_records,
+            connect_timeout_seconds=source.connect_timeout_seconds,
+            stopping=self._stopping,
+            on_lost=lambda partition, count: self._observe(Gap(partition, count, lost=True)),
+        )
+
+    def _observe(self, event: Event) -> None:
+        for observer in self._observers:
+            observer(event)
+
+
+def _check_identity(saved: StreamIdentity, found: StreamIdentity) -> None:
+    if saved.cluster_id and found.cluster_id and saved.cluster_id != found.cluster_id:
+        raise StreamError(
+            f"the state was learned from cluster {saved.cluster_id}, this one is {found.cluster_id}; "
+            "its offsets mean nothing here"
+        )
+    for topic, topic_id in saved.topic_ids.items():
+        now = found.topic_ids.get(topic)
+        if now and now != topic_id:
+            raise StreamError(
+                f"topic {topic} was deleted and created anew (id {topic_id} is now {now}); its offsets mean "
+                "nothing any more: start in a new checkpoint.directory"
+            )

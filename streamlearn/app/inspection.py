@@ -1,0 +1,49 @@
+"""What a checkpoint holds, as plain data."""
+
+from pathlib import Path
+from typing import Any
+
+from streamlearn.app.tagger import open_tagger
+from streamlearn.monitor.progressive import Progressive
+
+
+def describe(path: Path, top: int) -> dict[str, Any]:
+    """Tell everything about a checkpoint that a person may want to know, with `top` features a label.
+
+    Raises
+    ------
+    CheckpointError : no checkpoint there that verifies.
+    """
+    tagger, loaded = open_tagger(path)
+    checkpoint = loaded.checkpoint
+    progressive = Progressive()
+    progressive.restore(checkpoint.progressive, tagger.labels)
+    features = checkpoint.config["features"]
+    gauges = tagger.gauges()
+    return {
+        "file": str(loaded.path),
+        "size_bytes": loaded.size_bytes,
+        "format_version": checkpoint.format_version,
+        "app_version": checkpoint.app_version,
+        "model": checkpoint.model_id,
+        "learner": checkpoint.config["learner"]["kind"],
+        "run_id": checkpoint.run_id,
+        "seq": checkpoint.seq,
+        "created_unix": checkpoint.created_unix,
+        "config_digest": checkpoint.config_digest,
+        "cluster_id": checkpoint.identity.cluster_id,
+        "topic_ids": dict(checkpoint.identity.topic_ids),
+        "positions": [
+            {"topic": at.topic, "partition": at.partition, "next_offset": position.next_offset}
+            for at, position in checkpoint.positions.items()
+        ],
+        "sequences_seen": checkpoint.sequences_seen,
+        "progressive": progressive.scores(),
+        "features": {
+            "known": int(gauges["features_known"]),
+            "refused": int(gauges["features_refused"]),
+            "capacity": features["max_features"] + features["max_edge_features"],
+        },
+        "labels": list(tagger.labels),
+        "heaviest": {label: tagger.heaviest(label, top) for label in tagger.labels},
+    }

@@ -1,0 +1,91 @@
+"""Taggers: from a configuration, and from a checkpoint."""
+
+from collections.abc import Callable
+from pathlib import Path
+from threading import Timer
+
+from streamlearn.checkpoint.generations import Loaded, open_checkpoint
+from streamlearn.config.learned import from_learned
+from streamlearn.config.shape import Config
+from streamlearn.daemon.pipeline import Pipeline
+from streamlearn.data import Example
+from streamlearn.features.encoder import Encoder
+from streamlearn.features.labels import LabelSet
+from streamlearn.features.space import FeatureSpace
+from streamlearn.features.templates import parse_templates
+from streamlearn.features.values import NameBook
+from streamlearn.learners.adf import Adf
+from streamlearn.learners.base import Learner
+from streamlearn.learners.perceptron import Perceptron
+from streamlearn.learners.tagger import Tagger
+from streamlearn.monitor.progressive import Progressive
+
+# Each takes (rows of the two tables, whether plain transitions are learned) and its settings by name.
+LEARNERS: dict[str, Callable[..., Learner]] = {"perceptron": Perceptron, "adf": Adf}
+
+# Kernels that are cached are loaded within this time.
+_LOADING_SECONDS = 3.0
+
+
+def build_tagger(config: Config) -> Tagger:
+    """Make a tagger that has learned nothing yet.
+
+    Raises
+    ------
+    ConfigError : the templates are wrong.
+    """
+    features, labels = config.features, config.labels
+    templates = parse_templates(features.templates or "", features.columns, "features.templates")
+    names = NameBook(features.names)
+    space = FeatureSpace(templates, features.max_features, features.max_edge_features, names)
+    label_set = LabelSet(labels.known, labels.map, labels.other, labels.max)
+    encoder = Encoder(features.columns, space.views, label_set, features.cache, names)
+    return Tagger(encoder, label_set, space, _build_learner(config, space))
+
+
+def _build_learner(config: Config, space: FeatureSpace) -> Learner:
+    settings = config.learner.model_dump(exclude={"kind"})
+    return LEARNERS[config.learner.kind](space.capacities, space.plain_edges, **settings)
+
+
+def warm_up(config: Config, say: Callable[[str], None]) -> None:
+    """Compile every kernel that `config` will need, before anybody waits for a record.
+
+    Parameters
+    ----------
+    say : told when this takes long, because the compiled kernels are not cached yet.
+    """
+    notice = Timer(_LOADING_SECONDS, say, ["compiling kernels (once; they are cached)"])
+    notice.daemon = True
+    notice.start()
+    try:
+        _exercise(config)
+    finally:
+        notice.cancel()
+
+
+def _exercise(config: Config) -> None:
+    small = {"max_features": 64, "max_edge_features": 64, "names": 64, "cache": 64}
+    tagger = build_tagger(config.model_copy(update={"features": config.features.model_copy(update=small)}))
+    columns = config.features.columns
+    ready_made = None if config.features.templates else [["a"], ["b"]]
+    example = Example({name: ["a", "b"] for name in columns}, ["O", "B-X"], ready_made)
+    with Pipeline(tagger, Progressive()) as pipeline:
+        for _ in range(2):
+            pipeline.submit(tagger.encode([example]), 0.0)
+            pipeline.settle()
+    tagger.predict_one(example)
+
+
+def open_tagger(path: Path) -> tuple[Tagger, Loaded]:
+    """Make the tagger that a checkpoint file, or the newest in a state directory, holds.
+
+    Raises
+    ------
+    CheckpointError : nothing there that verifies. ConfigError : of an unknown shape.
+    """
+    loaded = open_checkpoint(path)
+    config = from_learned(loaded.checkpoint.config)
+    tagger = build_tagger(config)
+    tagger.restore(loaded.checkpoint.model)
+    return tagger, loaded

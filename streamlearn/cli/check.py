@@ -1,0 +1,40 @@
+"""`streamlearn check`: whether a configuration is right and can run here."""
+
+from typing import Annotated
+
+import typer
+
+from streamlearn.cli.options import ConfigFile, Json, Set
+
+Live = Annotated[
+    bool, typer.Option("--live", help="Also look at the broker, topics, permissions and the state directory.")
+]
+Timeout = Annotated[
+    float, typer.Option("--timeout", min=0.1, help="Seconds to wait for each answer of the broker.")
+]
+
+
+def check(
+    config: ConfigFile, live: Live = False, timeout: Timeout = 10.0, set_: Set = None, as_json: Json = False
+) -> None:
+    """Validate a configuration; every problem is one line, and the exit code is 78 if there is any."""
+    import json
+    from dataclasses import asdict
+
+    from rich.console import Console
+
+    from streamlearn.app.checkup import check as findings
+    from streamlearn.errors import ConfigError
+
+    console = Console()
+    fine = True
+    for finding in findings(config, set_ or [], live, timeout):
+        fine = fine and finding.ok
+        if as_json:
+            print(json.dumps(asdict(finding)))
+            continue
+        mark, style = ("ok", "green") if finding.ok else ("problem", "red")
+        console.print(f"{mark:<8}", style=style, end="")
+        console.print(f"{finding.name}: {finding.message}", highlight=False, markup=False, soft_wrap=True)
+    if not fine:
+        raise typer.Exit(ConfigError.exit_code)

@@ -1,0 +1,46 @@
+"""The `streamlearn` command."""
+
+import sys
+
+import typer
+
+from streamlearn import __version__
+from streamlearn.cli.check import check
+from streamlearn.cli.demo import demo
+from streamlearn.cli.evaluate import evaluate
+from streamlearn.cli.inspect import inspect
+from streamlearn.cli.predict import predict
+from streamlearn.cli.produce import produce
+from streamlearn.cli.run import run
+from streamlearn.errors import StreamlearnError, UsageError
+
+app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
+for command in (demo, run, produce, evaluate, predict, inspect, check):
+    app.command()(command)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        print(f"streamlearn {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: bool = typer.Option(
+        False, "--version", callback=_print_version, is_eager=True, help="Print the version and exit."
+    ),
+) -> None:
+    """Learn structured models in one pass over labelled sequences in Kafka."""
+
+
+def main() -> None:
+    """Run; a wrong command line ends with 64, every other error with the exit code of its kind."""
+    try:
+        app()
+    except StreamlearnError as error:
+        print(f"streamlearn: {error}", file=sys.stderr)
+        sys.exit(error.exit_code)
+    except SystemExit as end:
+        # What the parser of the command line calls 2 is EX_USAGE in sysexits.h.
+        sys.exit(UsageError.exit_code if end.code == 2 else end.code)

@@ -1,0 +1,1 @@
+"""The daemon: records in, weights and checkpoints out."""

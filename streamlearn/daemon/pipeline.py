@@ -1,0 +1,86 @@
+"""Learns one batch while the next is read: the way of every example, from a stream or from files."""
+
+import time
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from streamlearn.events import Learned
+from streamlearn.learners.base import Outcome
+from streamlearn.learners.tagger import Encoded, Tagger
+from streamlearn.monitor.progressive import Progressive
+
+
+@dataclass(frozen=True, slots=True)
+class _Lesson:
+    encoded: Encoded
+    decode_seconds: float
+    future: Future[tuple[Outcome, float]]
+
+
+class Pipeline:
+    """A thread that learns, one batch deep; kernels release the GIL, so reading goes on meanwhile.
+
+    Parameters
+    ----------
+    tagger : what learns; nobody else may let it learn meanwhile.
+    progressive : scores every sequence by what was predicted before it was learned.
+    sequences_seen : learned before, by the state that `tagger` continues.
+    """
+
+    def __init__(self, tagger: Tagger, progressive: Progressive, sequences_seen: int = 0) -> None:
+        self._tagger = tagger
+        self._progressive = progressive
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="learner")
+        self._lesson: _Lesson | None = None
+        self.sequences_seen = sequences_seen
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._thread.shutdown(wait=True)
+
+    @property
+    def is_learning(self) -> bool:
+        """Whether a batch was submitted and is not settled."""
+        return self._lesson is not None
+
+    def submit(self, encoded: Encoded, decode_seconds: float) -> None:
+        """Begin to learn a batch of one sequence or more; the one before must be settled."""
+        if self._lesson is not None:
+            raise RuntimeError("the batch before is not settled")
+        self._lesson = _Lesson(encoded, decode_seconds, self._thread.submit(self._learn, encoded))
+
+    def settle(self) -> Learned | None:
+        """Wait for the batch that is being learned and score it; None if there is none."""
+        if self._lesson is None:
+            return None
+        lesson, self._lesson = self._lesson, None
+        outcome, learn_seconds = lesson.future.result()
+        batch = lesson.encoded.batch
+        labels = self._tagger.labels[: batch.labels_known[-1]]
+        progressive = self._progressive.update(batch.labels, outcome.predicted, batch.starts, labels)
+        wrong = batch.labels != outcome.predicted
+        self.sequences_seen += len(batch.labels_known)
+        return Learned(
+            sequences=len(batch.labels_known),
+            tokens=len(batch.labels),
+            sequence_mistakes=int(np.count_nonzero(np.logical_or.reduceat(wrong, batch.starts[:-1]))),
+            token_mistakes=int(np.count_nonzero(wrong)),
+            updates=outcome.updates,
+            loss=outcome.loss,
+            lengths=np.diff(batch.starts).tolist(),
+            decode_seconds=lesson.decode_seconds,
+            learn_seconds=learn_seconds,
+            progressive=progressive,
+            gauges=self._tagger.gauges(),
+            sequences_seen=self.sequences_seen,
+        )
+
+    def _learn(self, encoded: Encoded) -> tuple[Outcome, float]:
+        begin = time.perf_counter()
+        outcome = self._tagger.learn_batch(encoded.batch)
+        return outcome, time.perf_counter() - begin

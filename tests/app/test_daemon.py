@@ -1,0 +1,240 @@
+"""The whole daemon against Apache Kafka: the same weights as from files, whatever kills it."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from streamlearn.app.evaluation import Evaluation
+from streamlearn.checkpoint.generations import open_checkpoint
+from streamlearn.config.layers import load
+from streamlearn.data import Example, TopicPartition
+from streamlearn.errors import CheckpointError
+from tests.conftest import Broker
+from tests.kafka.broker import free_ports
+from tests.kafka.topics import create, produce
+from tests.sequences import make_examples, to_json, write_config, write_jsonl
+from tests.states import differences
+from tests.waiting import until
+
+pytestmark = pytest.mark.apache
+
+KILLS = int(os.environ.get("STREAMLEARN_TEST_KILLS", "5"))
+
+
+class Run:
+    """`streamlearn run` as a process of its own."""
+
+    def __init__(self, config: Path) -> None:
+        self._log = (config.parent / "log").open("ab")
+        command = [sys.executable, "-c", "from streamlearn.cli.main import main; main()", "run", str(config)]
+        self.process = subprocess.Popen(command, stderr=self._log)
+
+    def end(self, number: signal.Signals) -> int:
+        self.process.send_signal(number)
+        return self.wait()
+
+    def wait(self) -> int:
+        code = self.process.wait(60)
+        self._log.close()
+        return code
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Iterator[Path]:
+    yield tmp_path
+    log = tmp_path / "log"
+    if log.exists():
+        print(log.read_text())
+
+
+def configure(folder: Path, broker: Broker, topic: str, **checkpoint: Any) -> tuple[Path, str]:
+    [port] = free_ports(1)
+    config = write_config(
+        folder / "config.yaml",
+        kafka=broker.client,
+        source={"topics": [topic], "max_poll_records": 100},
+        checkpoint={"directory": str(folder / "state"), **checkpoint},
+        metrics={"port": port},
+    )
+    return config, f"http://127.0.0.1:{port}"
+
+
+def fill(broker: Broker, topic: str, examples: list[Example], partition: int = 0) -> None:
+    records = [(None, to_json(example), []) for example in examples]
+    produce(broker, TopicPartition(topic, partition), records)
+
+
+def seen(folder: Path) -> int:
+    try:
+        return open_checkpoint(folder / "state").checkpoint.sequences_seen
+    except CheckpointError:
+        return -1
+
+
+def from_files(folder: Path, config: Path, examples: list[Example]) -> dict[str, Any]:
+    evaluation = Evaluation(load(config), on_refused=pytest.fail)
+    evaluation.train([str(write_jsonl(folder / "train.jsonl.gz", examples))])
+    return evaluation.tagger.state()
+
+
+def unlike(state: dict[str, Any], other: dict[str, Any]) -> list[str]:
+    """Compare all but the order in which strings were kept, which depends on the size of batches."""
+    return [place for place in differences(state, other) if "/names/" not in place]
+
+
+def test_kafka_and_files_give_the_same_weights_bit_for_bit(
+    folder: Path, apache_kafka: Broker, topic: str
+) -> None:
+    examples = make_examples(1500)
+    create(apache_kafka, topic)
+    fill(apache_kafka, topic, examples)
+    config, url = configure(folder, apache_kafka, topic)
+    run = Run(config)
+    until(lambda: metric(url, "streamlearn_sequences_seen") == 1500, 60)
+    assert run.end(signal.SIGTERM) == 0
+    checkpoint = open_checkpoint(folder / "state").checkpoint
+    assert unlike(checkpoint.model, from_files(folder, config, examples)) == []
+    assert checkpoint.positions[TopicPartition(topic, 0)].next_offset == 1500
+
+
+def test_killed_at_random_instants_it_ends_with_the_weights_of_an_uninterrupted_run(
+    folder: Path, apache_kafka: Broker, topic: str
+) -> None:
+    examples = make_examples(6000, seed=1)
+    create(apache_kafka, topic)
+    config, url = configure(folder, apache_kafka, topic, every_records=100, every_seconds=0.2)
+    random, part, killed = Random(3), len(examples) // (KILLS + 1), 0
+    for number in range(KILLS):
+        # Each life finds new records, so that the kill comes while it is learning.
+        fill(apache_kafka, topic, examples[number * part : (number + 1) * part])
+        before = seen(folder)
+        run = Run(config)
+        until(lambda run=run, before=before: seen(folder) > before or run.process.poll() is not None, 60)
+        signal.sigtimedwait([], random.random() * 0.3)
+        killed += run.end(signal.SIGKILL) == -signal.SIGKILL
+    fill(apache_kafka, topic, examples[KILLS * part :])
+    run = Run(config)
+    until(lambda: metric(url, "streamlearn_sequences_seen") == len(examples), 60)
+    assert run.end(signal.SIGTERM) == 0
+    assert killed == KILLS
+    assert (
+        unlike(open_checkpoint(folder / "state").checkpoint.model, from_files(folder, config, examples)) == []
+    )
+
+
+def test_health_metrics_and_a_clean_stop(folder: Path, apache_kafka: Broker, topic: str) -> None:
+    create(apache_kafka, topic, partitions=2)
+    fill(apache_kafka, topic, make_examples(50), 0)
+    fill(apache_kafka, topic, make_examples(70, seed=2), 1)
+    config, url = configure(folder, apache_kafka, topic)
+    run = Run(config)
+    until(lambda: metric(url, "streamlearn_sequences_seen") == 120, 60)
+    until(lambda: fetch(f"{url}/readyz")[0] == 200)
+    assert fetch(f"{url}/healthz") == (200, "running\n")
+    assert run.end(signal.SIGINT) == 0
+    assert seen(folder) == 120
+
+
+def test_a_second_daemon_on_the_same_state_ends_with_75(
+    folder: Path, apache_kafka: Broker, topic: str
+) -> None:
+    create(apache_kafka, topic)
+    config, url = configure(folder, apache_kafka, topic)
+    run = Run(config)
+    until(lambda: fetch(f"{url}/readyz")[0] == 200, 60)
+    (folder / "second").mkdir()
+    second = json.loads(config.read_text()) | {"metrics": {"port": 0}}
+    other = folder / "second" / "config.yaml"
+    other.write_text(json.dumps(second))
+    assert Run(other).wait() == 75
+    assert "is held by pid" in (folder / "second" / "log").read_text()
+    assert run.end(signal.SIGTERM) == 0
+
+
+def test_other_features_do_not_continue_a_state(folder: Path, apache_kafka: Broker, topic: str) -> None:
+    create(apache_kafka, topic)
+    config, url = configure(folder, apache_kafka, topic)
+    run = Run(config)
+    until(lambda: fetch(f"{url}/readyz")[0] == 200, 60)
+    assert run.end(signal.SIGTERM) == 0
+    changed = json.loads(config.read_text())
+    changed["features"]["templates"] = "U00:%x[0,w]"
+    config.write_text(json.dumps(changed))
+    assert Run(config).wait() == 78
+    assert "features.templates" in (folder / "log").read_text()
+
+
+def test_a_topic_that_was_created_anew_is_not_continued(
+    folder: Path, apache_kafka: Broker, topic: str
+) -> None:
+    from tests.kafka.topics import admin
+
+    create(apache_kafka, topic)
+    fill(apache_kafka, topic, make_examples(5))
+    config, url = configure(folder, apache_kafka, topic)
+    run = Run(config)
+    until(lambda: metric(url, "streamlearn_sequences_seen") == 5, 60)
+    assert run.end(signal.SIGTERM) == 0
+    with admin(apache_kafka) as client:
+        client.delete_topics([topic])
+    until(lambda: _create_again(apache_kafka, topic))
+    assert Run(config).wait() == 65
+    assert "created anew" in (folder / "log").read_text()
+
+
+def _create_again(broker: Broker, topic: str) -> bool:
+    from kafka.errors import KafkaError
+
+    try:
+        create(broker, topic)
+    except KafkaError:
+        return False
+    return True
+
+
+def test_a_port_that_is_taken_ends_with_74_before_anything_is_read(
+    folder: Path, apache_kafka: Broker, topic: str
+) -> None:
+    import socket
+
+    config, url = configure(folder, apache_kafka, topic)
+    with socket.create_server(("127.0.0.1", int(url.rpartition(":")[2]))):
+        assert Run(config).wait() == 74
+    assert not (folder / "state").exists()
+
+
+def test_a_stop_while_no_broker_answers_is_clean(folder: Path) -> None:
+    [port] = free_ports(1)
+    config, url = configure(folder, Broker(f"127.0.0.1:{port}"), "absent")
+    run = Run(config)
+    until(lambda: fetch(f"{url}/readyz")[0] == 503, 60)
+    until(lambda: "waiting for a broker" in (folder / "log").read_text(), 60)
+    assert fetch(f"{url}/healthz")[0] == 200
+    assert run.end(signal.SIGTERM) == 0
+
+
+def fetch(url: str) -> tuple[int, str]:
+    try:
+        with urllib.request.urlopen(url, timeout=5) as answer:
+            return answer.status, answer.read().decode()
+    except urllib.error.HTTPError as error:
+        return error.code, error.read().decode()
+    except OSError as error:
+        return 0, str(error)
+
+
+def metric(url: str, name: str) -> float:
+    for line in fetch(f"{url}/metrics")[1].splitlines():
+        if line.startswith(f"{name} "):
+            return float(line.split()[1])
+    return float("nan")

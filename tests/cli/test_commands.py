@@ -1,0 +1,183 @@
+"""The commands that need no broker, as a user types them."""
+
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from streamlearn.app.daemon import build_tagger
+from streamlearn.checkpoint.state import Checkpoint
+from streamlearn.checkpoint.store import CheckpointStore
+from streamlearn.config.layers import load
+from streamlearn.config.learned import digest, learned_part
+from streamlearn.data import Position, StreamIdentity, TopicPartition
+from streamlearn.monitor.progressive import Progressive
+from tests.sequences import make_examples, to_json, write_config, write_jsonl
+
+
+def streamlearn(*arguments: object, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
+    command = [sys.executable, "-c", "from streamlearn.cli.main import main; main()", *map(str, arguments)]
+    return subprocess.run(command, input=stdin, capture_output=True, check=False, timeout=120)
+
+
+@pytest.fixture(scope="module")
+def config(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_config(tmp_path_factory.mktemp("config") / "config.yaml")
+
+
+@pytest.fixture(scope="module")
+def state(config: Path) -> Path:
+    """A state directory with a checkpoint of 300 sequences."""
+    settings = load(config)
+    tagger = build_tagger(settings)
+    tagger.learn_many(make_examples(300))
+    directory = config.parent / "state"
+    directory.mkdir()
+    store = CheckpointStore(directory)
+    part = learned_part(settings)
+    with store.lock():
+        store.save(
+            Checkpoint(
+                model_id="test",
+                run_id="r",
+                seq=3,
+                created_unix=1.7e9,
+                app_version="0",
+                config_digest=digest(part),
+                config=part,
+                identity=StreamIdentity("cluster", {"orders": "id"}),
+                positions={TopicPartition("orders", 0): Position(300)},
+                sequences_seen=300,
+                progressive=Progressive().state(),
+                model=tagger.state(),
+            )
+        )
+    return directory
+
+
+def test_help_answers_at_once() -> None:
+    durations = []
+    for _ in range(3):
+        begin = time.perf_counter()
+        done = streamlearn("--help")
+        durations.append(time.perf_counter() - begin)
+        assert b"evaluate" in done.stdout
+    # Half a second is promised; a busy machine gets some more, but importing numba would take longer.
+    assert min(durations) < 1.0
+
+
+def test_evaluate_prints_one_object_of_the_documented_shape(config: Path, tmp_path: Path) -> None:
+    train = write_jsonl(tmp_path / "train.jsonl.gz", make_examples(400))
+    test = write_jsonl(tmp_path / "test.jsonl.gz", make_examples(100, seed=9))
+    done = streamlearn("evaluate", config, "--train", train, "--test", test, "--passes", 2, "--json")
+    report = json.loads(done.stdout)
+    assert report.keys() == {"train", "test"}
+    assert report["train"].keys() == {
+        "sequences",
+        "tokens",
+        "seconds",
+        "passes",
+        "progressive_token_accuracy",
+    }
+    assert (report["train"]["sequences"], report["train"]["passes"]) == (400, 2)
+    assert report["test"].keys() == {
+        "sequences", "tokens", "token_accuracy", "precision", "recall", "f1", "per_label",
+    }  # fmt: skip
+    assert report["test"]["sequences"] == 100
+    assert 0.6 < report["test"]["token_accuracy"] <= 1
+    assert set(report["test"]["per_label"]["X"]) == {"precision", "recall", "f1", "support"}
+
+
+def test_evaluate_with_another_learner_gives_other_weights(config: Path, tmp_path: Path) -> None:
+    train = write_jsonl(tmp_path / "train.jsonl.gz", make_examples(200))
+    scores = set()
+    for average in ("true", "false"):
+        options = ["--set", f"learner.average={average}", "--json"]
+        done = streamlearn("evaluate", config, "--train", train, "--test", train, *options)
+        scores.add(json.loads(done.stdout)["test"]["token_accuracy"])
+    assert len(scores) == 2
+
+
+def test_evaluate_tells_what_it_refuses_and_goes_on(config: Path, tmp_path: Path) -> None:
+    train = tmp_path / "train.jsonl"
+    lines = [to_json(make_examples(1)[0]), b'{"columns": {"w": ["a"]}, "labels": ["O"]}', b"{"]
+    train.write_bytes(b"\n".join(lines))
+    done = streamlearn("evaluate", config, "--train", train)
+    errors = done.stderr.decode()
+    assert done.returncode == 0
+    assert f"{train}:2: no column 'pos'" in errors.replace("\n", "")
+    assert f"{train}:3:" in errors
+    assert b"learned 1 sequences" in done.stdout
+
+
+def test_evaluate_without_a_single_sequence_ends_with_64(config: Path, tmp_path: Path) -> None:
+    empty = tmp_path / "empty.txt"
+    empty.write_text("")
+    done = streamlearn("evaluate", config, "--train", empty)
+    assert done.returncode == 64
+    assert b"no sequence to learn from" in done.stderr
+
+
+def test_predict_labels_json_lines_and_columns(state: Path, tmp_path: Path) -> None:
+    examples = make_examples(5, seed=5)
+    file = write_jsonl(tmp_path / "new.jsonl.gz", examples)
+    lines = streamlearn("predict", state, file).stdout.splitlines()
+    predicted = [json.loads(line)["labels"] for line in lines]
+    assert [len(labels) for labels in predicted] == [len(example) for example in examples]
+    columns = streamlearn("predict", state, file, "--output", "columns").stdout.decode()
+    blocks = columns.strip().split("\n\n")
+    assert [[row.split("\t")[-1] for row in block.split("\n")] for block in blocks] == predicted
+
+
+def test_predict_reads_columns_without_labels_from_standard_input(state: Path) -> None:
+    done = streamlearn("predict", state, "-", stdin=b"w1 p1\nw2 p2\n\nw3 p3\n")
+    assert [len(json.loads(line)["labels"]) for line in done.stdout.splitlines()] == [2, 1]
+
+
+def test_predict_goes_on_after_a_bad_sequence_and_ends_with_65(state: Path) -> None:
+    bad = b'{"columns": {"w": ["a"]}}\n' + to_json(make_examples(1)[0])
+    done = streamlearn("predict", state, "-", stdin=bad)
+    assert done.returncode == 65
+    assert len(done.stdout.splitlines()) == 1
+    assert b"-:1: no column 'pos'" in done.stderr
+
+
+def test_inspect_names_what_is_in_a_checkpoint(state: Path) -> None:
+    report = json.loads(streamlearn("inspect", state, "--json").stdout)
+    assert report["sequences_seen"] == 300
+    assert report["positions"] == [{"topic": "orders", "partition": 0, "next_offset": 300}]
+    assert set(report["labels"]) == {"O", "B-X", "I-X", "B-Y"}
+    names = [name for name, _ in report["heaviest"]["O"]]
+    assert len(names) == 8
+    assert all(name.startswith(("U00:w", "U01:", "*02:p")) for name in names)
+    text = streamlearn("inspect", state).stdout.decode()
+    assert "orders[0]: next offset 300" in text
+    assert report["heaviest"]["O"][0][0] in text
+
+
+@pytest.mark.parametrize("command", ["inspect", "predict"])
+def test_a_checkpoint_that_is_not_there_is_one_line(command: str, tmp_path: Path) -> None:
+    done = streamlearn(command, tmp_path, *(["-"] if command == "predict" else []))
+    assert done.returncode == 74
+    assert done.stderr.decode().count("\n") == 1
+
+
+def test_check_tells_every_problem_on_a_line(config: Path, tmp_path: Path) -> None:
+    assert streamlearn("check", config).returncode == 0
+    done = streamlearn("check", config, "--set", "learner.averge=1")
+    assert done.returncode == 78
+    assert b"did you mean 'average'?" in done.stdout
+    directory = f"checkpoint.directory={tmp_path}"
+    options = ["--live", "--timeout", 1, "--set", "kafka.bootstrap_servers=127.0.0.1:1", "--set", directory]
+    done = streamlearn("check", config, *options)
+    assert done.returncode == 78
+    text = done.stdout.decode()
+    assert "state: " in text
+    assert "broker: 127.0.0.1:1" in text
+
+
+def test_a_wrong_command_line_ends_with_64() -> None:
+    assert streamlearn("evaluate", "--nonsense").returncode == 64

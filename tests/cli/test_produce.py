@@ -1,0 +1,122 @@
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+import typer
+from typer.testing import CliRunner, Result
+
+from streamlearn.cli.produce import produce
+from streamlearn.data import Example
+from streamlearn.errors import ConfigError, UsageError
+from streamlearn.stream.codec import RecordCodec
+
+if TYPE_CHECKING:
+    from tests.conftest import Broker
+
+EXAMPLES = [Example({"w": ["the", "dog"]}, ["B", "I"]), Example({"w": ["runs"]}, ["O"])]
+COLUMNS = "the B\ndog I\n\nruns O\n"
+
+
+def run(*arguments: str, stdin: str = "") -> Result:
+    app = typer.Typer()
+    app.command()(produce)
+    return CliRunner().invoke(app, list(arguments), input=stdin)
+
+
+@pytest.fixture
+def columns(tmp_path: Path) -> str:
+    path = tmp_path / "columns.txt"
+    path.write_text(COLUMNS)
+    return str(path)
+
+
+def consume(broker: "Broker", topic: str) -> Iterator[tuple[bytes | None, Example]]:
+    """Give all records, partition by partition."""
+    from kafka import KafkaConsumer, TopicPartition
+
+    consumer = KafkaConsumer(bootstrap_servers=broker.server, consumer_timeout_ms=3000)
+    partitions = [TopicPartition(topic, p) for p in sorted(consumer.partitions_for_topic(topic) or ())]
+    consumer.assign(partitions)
+    consumer.seek_to_beginning(*partitions)
+    ends = consumer.end_offsets(partitions)
+    left = sum(ends.values())
+    while left:
+        record = next(consumer)
+        left -= 1
+        yield record.key, RecordCodec("auto", require_labels=False).decode_record(record)
+    consumer.close()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error"),
+    [
+        (["missing.txt"], UsageError),
+        (["-", "--repeat", "2"], UsageError),
+        (["-", "--columns", "w,w"], UsageError),
+        (["-", "--encoding", "klingon"], UsageError),
+        (["-", "--kafka", "linger_ms"], UsageError),
+        (["-", "--kafka", "linger_ms={"], UsageError),
+        (["-", "--kafka", "linger=1"], ConfigError),
+    ],
+)
+def test_what_cannot_work_is_refused_before_anything_is_sent(arguments: list[str], error: type) -> None:
+    assert isinstance(run(*arguments, "--topic", "t").exception, error)
+
+
+@pytest.mark.parametrize("arguments", [["--repeat", "0"], ["--rate", "0"], ["--format", "xml"], []])
+def test_wrong_options_are_usage_errors(arguments: list[str]) -> None:
+    assert run("-", *arguments).exit_code == 2
+
+
+@pytest.mark.apache
+@pytest.mark.parametrize("content_type", ["json", "msgpack"])
+def test_columns_arrive_as_records(
+    apache_kafka: "Broker", topic: str, columns: str, content_type: str
+) -> None:
+    server = ("--bootstrap-servers", apache_kafka.server)
+    options = ("--create-topic", "2", "--columns", "w", "--format", content_type, "--kafka", "linger_ms=1")
+    result = run(columns, "--topic", topic, *server, *options)
+    assert result.exit_code == 0, result.exception
+    assert result.stdout.startswith("sent 2 sequences, 3 tokens, ")
+    records = dict(consume(apache_kafka, topic))
+    assert records == dict(zip([b"0", b"1"], EXAMPLES, strict=True))
+
+
+@pytest.mark.apache
+def test_refusals_are_told_and_strict_makes_them_fail(
+    apache_kafka: "Broker", topic: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "bad.jsonl"
+    path.write_text('{"tokens":["a"],"id":"k"}\n{"tokens":[]}\n')
+    common = (str(path), "--topic", topic, "--bootstrap-servers", apache_kafka.server, "--create-topic", "1")
+    for strict, code in (((), 0), (("--strict",), 65)):
+        result = run(*common, *strict)
+        assert result.exit_code == code
+        assert "refused: 1 sequences (1 empty)" in result.stdout
+        assert result.stderr == f"refused: {path}:2: tokens is empty, wanted at least one entry\n"
+    assert [key for key, _ in consume(apache_kafka, topic)] == [b"k", b"k"]
+
+
+@pytest.mark.apache
+def test_repeat_and_limit(apache_kafka: "Broker", topic: str, columns: str) -> None:
+    server = ("--bootstrap-servers", apache_kafka.server, "--create-topic", "1", "--key", "none")
+    result = run(columns, "--topic", topic, *server, "--repeat", "3", "--limit", "5", "--rate", "1000")
+    assert result.exit_code == 0
+    assert len(list(consume(apache_kafka, topic))) == 5
+
+
+@pytest.mark.apache
+def test_standard_input_is_sent(apache_kafka: "Broker", topic: str) -> None:
+    server = ("--bootstrap-servers", apache_kafka.server, "--create-topic", "1")
+    result = run("-", "--topic", topic, *server, "--columns", "w", stdin=COLUMNS)
+    assert result.exit_code == 0
+    assert [example for _, example in consume(apache_kafka, topic)] == EXAMPLES
+
+
+def test_the_command_loads_nothing_heavy() -> None:
+    code = "import sys, streamlearn.cli.produce; print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert not {"numpy", "kafka", "rich.progress", "yaml", "msgpack"} & set(loaded.split())

