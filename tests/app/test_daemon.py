@@ -10,7 +10,7 @@ import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -32,9 +32,12 @@ KILLS = int(os.environ.get("STREAMLEARN_TEST_KILLS", "5"))
 
 
 class Run:
-    """`streamlearn run` as a process of its own."""
+    """`streamlearn run` as a process of its own; `started` holds all, so that a failed test leaves none."""
+
+    started: ClassVar[list["Run"]] = []
 
     def __init__(self, config: Path) -> None:
+        self.started.append(self)
         self._log = (config.parent / "log").open("ab")
         command = [sys.executable, "-c", "from streamlearn.cli.main import main; main()", "run", str(config)]
         self.process = subprocess.Popen(command, stderr=self._log)
@@ -52,6 +55,9 @@ class Run:
 @pytest.fixture
 def folder(tmp_path: Path) -> Iterator[Path]:
     yield tmp_path
+    for run in Run.started:
+        run.process.kill()
+    Run.started.clear()
     log = tmp_path / "log"
     if log.exists():
         print(log.read_text())
