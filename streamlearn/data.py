@@ -118,6 +118,40 @@ class PartitionStatus:
     lag: int | None
 
 
+@dataclass(frozen=True, slots=True)
+class Alternative:
+    """One of the best labellings of a sequence.
+
+    Attributes
+    ----------
+    labels : T label names.
+    score : what the model maximizes; only differences between labellings of one sequence mean anything.
+    probability : of the labelling, where the learner knows probabilities.
+    """
+
+    labels: list[str]
+    score: float
+    probability: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Prediction:
+    """What a model says about one sequence; what was not asked is None.
+
+    Attributes
+    ----------
+    labels : T label names, the best labelling.
+    marginals : the probability of each of the labels at its position.
+    probability : of the labelling as a whole.
+    alternatives : the best labellings, best first; the first has the same labels.
+    """
+
+    labels: list[str]
+    marginals: list[float] | None = None
+    probability: float | None = None
+    alternatives: list[Alternative] | None = None
+
+
 class Batch(NamedTuple):
     """N encoded sequences of n positions in all, one after the other; what encoding needs no model for.
 

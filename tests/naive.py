@@ -1,6 +1,7 @@
 """Plain restatements of what the kernels do, to test against; imports nothing of ours."""
 
 import itertools
+import math
 import re
 from collections import defaultdict
 
@@ -93,6 +94,59 @@ def best_labelling(n_labels, length, score):
     return best, [-y for y in reversed(key)]
 
 
+def log_sum(values):
+    """Give log Σ exp(values), exactly summed."""
+    top = max(values)
+    return top if top == -math.inf else top + math.log(math.fsum(math.exp(value - top) for value in values))
+
+
+def chain_marginals(n_labels, length, score):
+    """Give log Z, P(y_t) as [t][y], and P(y_{t-1}, y_t) as [t][y_prev][y], from all L**T labellings."""
+    paths = list(itertools.product(range(n_labels), repeat=length))
+    scores = [score(path) for path in paths]
+    log_z = log_sum(scores)
+    node = [[0.0] * n_labels for _ in range(length)]
+    edge = [[[0.0] * n_labels for _ in range(n_labels)] for _ in range(length)]
+    for path, found in zip(paths, scores, strict=True):
+        p = math.exp(found - log_z)
+        for t, y in enumerate(path):
+            node[t][y] += p
+            if t:
+                edge[t][path[t - 1]][y] += p
+    return log_z, node, edge
+
+
+def best_labellings(n_labels, length, score, k):
+    """Give [(score, path)] of the k best that are possible; of equals the lowest labels first, as above."""
+    scored = [(score(path), list(path)) for path in itertools.product(range(n_labels), repeat=length)]
+    possible = [pair for pair in scored if pair[0] > -math.inf]
+    return sorted(possible, key=lambda pair: (-pair[0], pair[1][::-1]))[:k]
+
+
+# --- Valid labellings, read from left to right. ---
+
+
+def is_valid(labels, scheme):
+    """Tell whether a labelling obeys "bio" or "iobes"; labels of neither may stand anywhere."""
+    open_type = None  # of the span that may go on, or in IOBES must
+    marks = "BIO" if scheme == "bio" else "BIEOSMLU"
+    anything_goes = False
+    for label in labels:
+        mark, _, kind = label.partition("-")
+        if mark not in list(marks):
+            open_type, anything_goes = None, True
+            continue
+        mark = _PREFIXES.get(mark, mark)
+        if not anything_goes:
+            if mark in "IE" and open_type != kind:
+                return False
+            if scheme == "iobes" and open_type is not None and mark not in "IE":
+                return False
+        open_type = kind if mark in "BI" else None
+        anything_goes = False
+    return scheme == "bio" or open_type is None
+
+
 # --- CRF++: a feature is the string that its template expands to. ---
 
 
@@ -124,29 +178,27 @@ def ready_made_features(positions):
     ]
 
 
-# --- Collins 2002, figure 1, over dictionaries from feature and labels to weight. ---
+# --- Learners, over dictionaries from feature and labels to weight. ---
 
 
-class StructuredPerceptron:
-    """Decodes by enumeration, and averages by summing all weights after every sequence.
+class Chain:
+    """Labels, features and scores; `room` is how many features fit, of U, and of B and * together.
 
-    `room` is how many features fit: of U, and of B and * together; later ones do not exist.
+    Later features do not exist, but the transition that has no values always does.
     """
 
-    def __init__(self, average=True, room=(10**9, 10**9)):
+    def __init__(self, room=(10**9, 10**9)):
         self.labels = []
         self.last = defaultdict(float)
-        self._average = average
         self._room = dict(zip("UB", room, strict=True))
         self._known = {"U": set(), "B": set()}
-        self._total = defaultdict(float)
-        self._count = 0
 
     def _admitted(self, position):
-        """Leave out what does not fit; the transition that has no values always does."""
+        """Leave out what does not fit."""
         for kind, name, value in position:
-            known = self._known["U" if kind == "U" else "B"]
-            if name not in known and name != "B" and len(known) < self._room["U" if kind == "U" else "B"]:
+            table = "U" if kind == "U" else "B"
+            known = self._known[table]
+            if name not in known and name != "B" and len(known) < self._room[table]:
                 known.add(name)
             if name in known or name == "B":
                 yield kind, name, value
@@ -171,6 +223,22 @@ class StructuredPerceptron:
 
         return [self.labels[y] for y in best_labelling(len(self.labels), len(positions), score)[1]]
 
+    def _know(self, gold):
+        self.labels += [label for label in dict.fromkeys(gold) if label not in self.labels]
+
+
+# Collins 2002, figure 1.
+
+
+class StructuredPerceptron(Chain):
+    """Decodes by enumeration, and averages by summing all weights after every sequence."""
+
+    def __init__(self, average=True, room=(10**9, 10**9)):
+        super().__init__(room)
+        self._average = average
+        self._total = defaultdict(float)
+        self._count = 0
+
     def weights(self):
         """Give the weights that predictions are made with."""
         if not (self._average and self._count):
@@ -181,7 +249,7 @@ class StructuredPerceptron:
         """Learn one sequence; before any label is known, the first of its own is what it was taken for."""
         positions = [list(self._admitted(position)) for position in positions]
         guess = self.best(positions, self.last) if self.labels else [gold[0]] * len(gold)
-        self.labels += [label for label in dict.fromkeys(gold) if label not in self.labels]
+        self._know(gold)
         if guess != gold:
             for key, value in self._phi(positions, gold):
                 self.last[key] += importance * value

@@ -40,20 +40,26 @@ class _UniqueKeys(yaml.SafeLoader):
         return super().construct_mapping(node, deep)
 
 
-def _parse(text: str, where: str) -> Any:
+def parse(text: str, where: str) -> Any:
+    """Read YAML; `where` begins the message of a ConfigError."""
     try:
         return yaml.load(text, _UniqueKeys)  # noqa: S506 - a SafeLoader
     except yaml.YAMLError as error:
         raise ConfigError(f"{where}: {' '.join(str(error).split())}") from None
 
 
-def _read(path: Path) -> dict[str, Any]:
+def read_text(path: Path) -> str:
+    """Read a configuration file as it is."""
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        return path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error)
         raise ConfigError(f"{path}: {reason}") from None
-    values = _parse(text, str(path))
+
+
+def parse_sections(text: str, path: Path) -> dict[str, Any]:
+    """Read the text of a configuration file as a mapping of sections, not yet checked."""
+    values = parse(text, str(path))
     if values is None:
         return {}
     if not isinstance(values, dict):
@@ -80,16 +86,18 @@ def _environment() -> dict[str, Any]:
         raise ConfigError(f"environment: {error}; lists and mappings are wanted in JSON") from None
 
 
-def _merged(low: Mapping[str, Any], high: Mapping[str, Any]) -> dict[str, Any]:
+def merged(low: Mapping[str, Any], high: Mapping[str, Any]) -> dict[str, Any]:
+    """Lay `high` over `low`, key by key."""
     if "kind" in high and high["kind"] != low.get("kind"):
         # Settings of one kind mean nothing to another, which begins with its defaults.
         return dict(high)
-    both = {key: _merged(low[key], high[key]) for key in low.keys() & high.keys()
+    both = {key: merged(low[key], high[key]) for key in low.keys() & high.keys()
             if isinstance(low[key], dict) and isinstance(high[key], dict)}  # fmt: skip
     return {**low, **high, **both}
 
 
-def _overrides(assignments: Sequence[str]) -> dict[str, Any]:
+def parse_overrides(assignments: Sequence[str]) -> dict[str, Any]:
+    """Read `--set` options as a tree of sections."""
     tree: dict[str, Any] = {}
     for assignment in assignments:
         dotted, equals, text = assignment.partition("=")
@@ -101,7 +109,7 @@ def _overrides(assignments: Sequence[str]) -> dict[str, Any]:
             if not isinstance(place.get(parent), dict):
                 place[parent] = {}
             place = place[parent]
-        place[last] = _parse(text, f"--set {assignment}")
+        place[last] = parse(text, f"--set {assignment}")
     return tree
 
 
@@ -162,10 +170,10 @@ def load(path: Path, overrides: Sequence[str] = ()) -> Config:
     ------
     ConfigError : every problem, with the key and what was wanted.
     """
-    layers = _read(path), _environment(), _overrides(overrides)
+    layers = parse_sections(read_text(path), path), _environment(), parse_overrides(overrides)
     values: dict[str, Any] = {}
     for layer in layers:
-        values = _merged(values, layer)
+        values = merged(values, layer)
     try:
         return Config.model_validate(_resolve_templates(values, path.parent))
     except ValidationError as error:

@@ -10,9 +10,12 @@ from pydantic import ValidationError
 from streamlearn.config.shape import Config
 from streamlearn.errors import ConfigError
 
-# Sizes of tables and caches may change under learned weights: nothing that was learned depends on them.
+_LEARNED = {"model", "features", "labels", "learner"}
+
+# What may change under learned weights, because none of them depends on it: sizes of tables and caches, and
+# which labellings are predicted.
 _FREE = {"model", "features.max_features", "features.max_edge_features", "features.names", "features.cache",
-         "features.template_file", "labels.max", "labels.known"}  # fmt: skip
+         "features.template_file", "labels.max", "labels.known", "labels.constrain"}  # fmt: skip
 
 
 def _flat(tree: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
@@ -26,8 +29,14 @@ def _flat(tree: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
 
 
 def digest(learned: Mapping[str, Any]) -> str:
-    """Hash what cannot change under learned weights."""
-    fixed = {key: value for key, value in _flat(learned).items() if key not in _FREE}
+    """Hash what cannot change under learned weights.
+
+    Keys that have their default do not count, so that a release with more keys gives the same digest.
+    """
+    config = from_learned(learned)
+    given = config.model_dump(mode="json", include=_LEARNED, exclude_defaults=True)
+    fixed = {key: value for key, value in _flat(given).items() if key not in _FREE}
+    fixed["learner.kind"] = config.learner.kind
     return hashlib.blake2b(json.dumps(fixed, sort_keys=True).encode(), digest_size=16).hexdigest()
 
 
@@ -39,7 +48,7 @@ def differences(learned: Mapping[str, Any], other: Mapping[str, Any]) -> list[st
 
 def learned_part(config: Config) -> dict[str, Any]:
     """Give what weights depend on as plain data; it holds no secret."""
-    return config.model_dump(mode="json", include={"model", "features", "labels", "learner"})
+    return config.model_dump(mode="json", include=_LEARNED)
 
 
 def from_learned(learned: Mapping[str, Any]) -> Config:

@@ -64,6 +64,10 @@ class LabelsConfig(_Section):
     max: int = Field(
         default=1024, ge=1, description="Sequences with a label beyond this number are rejected."
     )
+    constrain: Literal["none", "bio", "iobes"] = Field(
+        default="none",
+        description="Predict no labelling that is invalid in this scheme; iobes is also BMES and BILOU.",
+    )
 
 
 class FeaturesConfig(_Section):
@@ -106,18 +110,27 @@ class FeaturesConfig(_Section):
         return self
 
 
-class PerceptronConfig(_Section):
+class _Learner(_Section):
+    replay_tokens: int = Field(
+        default=0, ge=0, description="Tokens of the recent past kept for second looks; 0 for none."
+    )
+    replay_looks: int = Field(
+        default=1, ge=1, le=16, description="Recent sequences looked at again after each new one."
+    )
+
+
+class PerceptronConfig(_Learner):
     """Collins' structured perceptron."""
 
     kind: Literal["perceptron"] = "perceptron"
     average: bool = Field(default=True, description="Predict with the average of all weight vectors so far.")
 
 
-class AdfConfig(_Section):
+class AdfConfig(_Learner):
     """Conditional random field trained by ADF (Sun, Li, Wang & Li 2014)."""
 
     kind: Literal["adf"] = "adf"
-    rate: float = Field(default=0.05, gt=0, description="c: the rate of a new feature.")
+    rate: float = Field(default=0.1, gt=0, description="c: the rate of a new feature.")
     keep_rare: float = Field(
         default=0.995, gt=0, le=1, description="α: kept of a feature's rate after a window without it."
     )
@@ -143,7 +156,44 @@ class AdfConfig(_Section):
     )
 
 
-LearnerConfig = Annotated[PerceptronConfig | AdfConfig, Field(discriminator="kind")]
+class SgdConfig(_Learner):
+    """Conditional random field trained by stochastic gradient descent."""
+
+    kind: Literal["sgd"] = "sgd"
+    rate: float = Field(default=0.1, gt=0, description="The rate of the first sequences.")
+    decay: float = Field(
+        default=0.95, gt=0, le=1, description="Factor of the rate after every `per` sequences."
+    )
+    per: int = Field(default=200, ge=1, description="Sequences between two changes of the rate.")
+    min_rate: float = Field(
+        default=0.0005, ge=0, description="The rate does not fall below it: learning never ends."
+    )
+    sigma: float | None = Field(
+        default=5.0, gt=0, description="σ of the Gaussian prior of the weights; null for no L2 term."
+    )
+    average: Literal["none", "all", "exponential"] = Field(
+        default="none",
+        description="Predict with the last weights, the average of all, or a fading one.",
+    )
+    half_life: float = Field(
+        default=10_000.0, gt=0, description="Half-life of the exponential average, in sequences."
+    )
+
+
+class AdaGradConfig(_Learner):
+    """Conditional random field trained by AdaGrad (Duchi, Hazan & Singer 2011)."""
+
+    kind: Literal["adagrad"] = "adagrad"
+    rate: float = Field(default=0.1, gt=0, description="Rate of a weight whose squared gradients sum to 1.")
+    floor: float = Field(default=0.0, ge=0, description="What the sum of squared gradients begins with.")
+    sigma: float | None = Field(
+        default=5.0, gt=0, description="σ of the Gaussian prior of the weights; null for no L2 term."
+    )
+
+
+LearnerConfig = Annotated[
+    PerceptronConfig | AdfConfig | SgdConfig | AdaGradConfig, Field(discriminator="kind")
+]
 
 
 class CheckpointConfig(_Section):

@@ -19,31 +19,34 @@ import numpy as np
 from streamlearn.kernels.jit import kernel
 
 # node_sum float64[T, plane · label] and edge_sum float64[T, plane · slot · label]: the active rows added
-# up; emit float64[T, L]; trans float64[T or 1, L, L]: index 0 alone is used where no edge feature depends
-# on the position; best float64[2, L] and back int32[T, L] belong to the search.
-Lattice = namedtuple("Lattice", "node_sum edge_sum emit trans best back")
+# up, as many planes as are read; emit float64[T, L]; trans float64[T or 1, L, L]: index 0 alone is used
+# where no edge feature depends on the position; best float64[2, L], back int32[T, L], reach float64[L] and
+# rivals int32[L] belong to the search.
+Lattice = namedtuple("Lattice", "node_sum edge_sum emit trans best back reach rivals")
 
 
 @kernel
-def new_lattice(rows, n_labels, node, edge):
-    """Allocate what the longest sequence of `rows` needs."""
+def new_lattice(rows, n_labels, planes, node, edge):
+    """Allocate what the longest sequence of `rows` needs, to read the first `planes` of the weights."""
     longest = 1
     for i in range(rows.starts.size - 1):
         longest = max(longest, rows.starts[i + 1] - rows.starts[i])
     rich = rows.edge_rows.size > 0
     return Lattice(
-        np.empty((longest, node[0].size)),
-        np.empty((longest if rich else 0, edge[0].size)),
+        np.empty((longest, planes * node[0, 0].size)),
+        np.empty((longest if rich else 0, planes * edge[0, 0].size)),
         np.empty((longest, n_labels)),
         np.empty((longest if rich else 1, n_labels, n_labels)),
         np.empty((2, n_labels)),
         np.empty((longest, n_labels), np.int32),
+        np.empty(n_labels),
+        np.empty(n_labels, np.int32),
     )
 
 
 @kernel
 def _sum_rows(weights, rows, values, out):
-    """Add up the rows of `weights` float64[R, S] that are active at one position."""
+    """Add up the rows of `weights` float64[R, S] that are active at one position, as much as fits `out`."""
     out[:] = 0.0
     for i in range(rows.size):
         row = rows[i]
@@ -58,7 +61,7 @@ def _sum_rows(weights, rows, values, out):
 
 @kernel
 def gather(rows, first, last, node, edge, lattice):
-    """Add up the weights, all planes of them, of the features of the sequence `first`..`last`."""
+    """Add up the weights, all planes that are read, of the features of the sequence `first`..`last`."""
     flat_node = node.reshape(node.shape[0], node[0].size)
     flat_edge = edge.reshape(edge.shape[0], edge[0].size)
     weighted = rows.node_values.size > 0
@@ -110,6 +113,28 @@ def score(length, n_labels, rich, edge, plane, share, lattice):
 
 
 @kernel
+def _find_rivals(before, trans, reach, n_labels, rivals_out):
+    """Find the previous labels that can win before any label, in ascending order; give how many.
+
+    Let b be the best previous label. One whose own score plus the best of its transitions (`reach`) is
+    below min_y before[b] + trans[b, y] loses to b before every y: exactly so, since rounding is monotone.
+    """
+    b = 0
+    for y in range(1, n_labels):
+        if before[y] > before[b]:
+            b = y
+    least = np.inf
+    for y in range(n_labels):
+        least = min(least, before[b] + trans[b, y])
+    found = 0
+    for y_prev in range(n_labels):
+        if before[y_prev] + reach[y_prev] >= least:
+            rivals_out[found] = y_prev
+            found += 1
+    return found
+
+
+@kernel
 def viterbi(lattice, n_labels, rich, path_out):
     """Find the labelling of the highest score; ties go to the lower label, decided from the last position.
 
@@ -123,17 +148,25 @@ def viterbi(lattice, n_labels, rich, path_out):
     The score of the path.
     """
     L = n_labels
-    emit, best, back = lattice.emit, lattice.best, lattice.back
+    emit, best, back, rivals = lattice.emit, lattice.best, lattice.back, lattice.rivals
     length = path_out.size
+    n_rivals = L
     for y in range(L):
         best[0, y] = emit[0, y]
+        rivals[y] = y
+        lattice.reach[y] = lattice.trans[0, y, 0]
+        for y_next in range(1, L):
+            lattice.reach[y] = max(lattice.reach[y], lattice.trans[0, y, y_next])
     for t in range(1, length):
         before, now = best[(t - 1) & 1], best[t & 1]
         trans = lattice.trans[t if rich else 0]
+        if not rich:
+            n_rivals = _find_rivals(before, trans, lattice.reach, L, rivals)
         for y in range(L):
-            now[y] = before[0] + trans[0, y]
-            back[t, y] = 0
-        for y_prev in range(1, L):
+            now[y] = before[rivals[0]] + trans[rivals[0], y]
+            back[t, y] = rivals[0]
+        for i in range(1, n_rivals):
+            y_prev = rivals[i]
             for y in range(L):
                 candidate = before[y_prev] + trans[y_prev, y]
                 if candidate > now[y]:
@@ -150,15 +183,3 @@ def viterbi(lattice, n_labels, rich, path_out):
     for t in range(length - 1, 0, -1):
         path_out[t - 1] = back[t, path_out[t]]
     return final[y_best]
-
-
-@kernel
-def decode(rows, n_labels, plane, share, node, edge, path_out):
-    """Label every sequence of a batch with a plane minus `share` times plane 1; `path_out` is int32[n]."""
-    lattice = new_lattice(rows, n_labels, node, edge)
-    rich = rows.edge_rows.size > 0
-    for i in range(rows.starts.size - 1):
-        first, last = rows.starts[i], rows.starts[i + 1]
-        gather(rows, first, last, node, edge, lattice)
-        score(last - first, n_labels, rich, edge, plane, share, lattice)
-        viterbi(lattice, n_labels, rich, path_out[first:last])

@@ -9,6 +9,7 @@ import numpy as np
 
 from streamlearn.kernels.chain import gather, new_lattice, score, viterbi
 from streamlearn.kernels.jit import kernel
+from streamlearn.kernels.mask import best_labelling
 
 
 @kernel
@@ -64,8 +65,8 @@ def add_difference(rows, first, gold, path, rate, count, plain_edges, node, edge
 
 @kernel
 def perceptron_pass(
-    rows, labels, labels_known, importance, n_labels, count, norm_squared, average, plain_edges, node, edge,
-    predicted_out,
+    rows, labels, labels_known, importance, n_labels, count, norm_squared, average, plain_edges, mask, node,
+    edge, predicted_out, loss_out,
 ):  # fmt: skip
     """Predict, then learn, every sequence of a batch in order.
 
@@ -78,18 +79,19 @@ def perceptron_pass(
     count : sequences learned before this batch; norm_squared : ‖w‖² of the last weights by then.
     average : whether predictions come from the averaged weights; the update always goes by the last ones.
     plain_edges : whether transitions that do not depend on the position are learned.
+    mask : Mask, of predictions; the update does not know it.
     node, edge : float64[row, 2, slot, label], changed in place.
     predicted_out : int32[n], what the weights that had not seen the sequence say; -1 while no label is
         known.
+    loss_out : float64[N], positions of each sequence that the last weights got wrong: 0 for no update.
 
     Returns
     -------
-    (sequences that changed the weights, their wrong positions, ‖w‖² of the last weights).
+    ‖w‖² of the last weights.
     """
-    lattice = new_lattice(rows, max(n_labels, labels_known[-1]), node, edge)
+    lattice = new_lattice(rows, max(n_labels, labels_known[-1]), 2 if average else 1, node, edge)
     rich = rows.edge_rows.size > 0
     path = np.empty(lattice.emit.shape[0], np.int32)
-    updates, mistakes = 0, 0
     for i in range(rows.starts.size - 1):
         first, last = rows.starts[i], rows.starts[i + 1]
         gold, guess = labels[first:last], path[: last - first]
@@ -98,9 +100,9 @@ def perceptron_pass(
             score(last - first, n_labels, rich, edge, 0, 0.0, lattice)
             viterbi(lattice, n_labels, rich, guess)
             predicted_out[first:last] = guess
-            if average and count > 0:
-                score(last - first, n_labels, rich, edge, 0, 1.0 / count, lattice)
-                viterbi(lattice, n_labels, rich, predicted_out[first:last])
+            share = 1.0 / count if average and count > 0 else 0.0
+            if share or mask.pairs.size:
+                best_labelling(n_labels, rich, edge, 0, share, mask, lattice, predicted_out[first:last])
         else:
             guess[:] = 0
             predicted_out[first:last] = -1
@@ -112,8 +114,7 @@ def perceptron_pass(
             norm_squared += add_difference(
                 rows, first, gold, guess, importance[i], count, plain_edges, node, edge
             )
-            updates += 1
-            mistakes += wrong
+        loss_out[i] = wrong
         n_labels = labels_known[i]
         count += 1
-    return updates, mistakes, norm_squared
+    return norm_squared

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamlearn.data import Rows
+from streamlearn.kernels.mask import Mask
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,11 +21,13 @@ class Supervision:
     labels_known : int32[N], how many labels exist once each sequence has been read; only labels known
         before a sequence are predicted for it.
     importance : float64[N], weight of each sequence.
+    mask : what may be predicted, of these labels or more; updates do not know it.
     """
 
     labels: NDArray[np.int32]
     labels_known: NDArray[np.int32]
     importance: NDArray[np.float64]
+    mask: Mask
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,30 +36,49 @@ class Outcome:
 
     Attributes
     ----------
-    predicted : int32[n], labels predicted by the model as `predict_many` would have at that moment, with
-        weights that had not seen the sequence; -1 before any label was known.
-    updates : sequences that changed the weights.
-    loss : sum of the learner's own loss.
+    predicted : int32[n], labels predicted as `streamlearn.learners.decoding` would have at that moment,
+        with weights that had not seen the sequence; -1 before any label was known.
+    losses : float64[N], the learner's own loss of each sequence before it was learned.
+    updated : bool[N], whether the sequence changed the weights.
     """
 
     predicted: NDArray[np.int32]
-    updates: int
-    loss: float
+    losses: NDArray[np.float64]
+    updated: NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class Scoring:
+    """What the score of a labelling of some sequences is made of, as predictions see it.
+
+    Attributes
+    ----------
+    rows : the sequences; their rows are those of `node` and `edge`.
+    node, edge : weights as in `streamlearn.kernels.chain`.
+    n_labels : how many labels can be predicted.
+    plane, share : predictions are made with this plane, minus `share` times plane 1.
+    """
+
+    rows: Rows
+    node: NDArray[np.float64]
+    edge: NDArray[np.float64]
+    n_labels: int
+    plane: int = 0
+    share: float = 0.0
 
 
 class Learner(Protocol):
     """Learns one sequence after the other: how a stream is cut into batches never changes the weights."""
 
+    @property
+    def is_probabilistic(self) -> bool:
+        """Whether exp(score) / Z is meant to be the probability of a labelling."""
+
     def learn_many(self, rows: Rows, supervision: Supervision) -> Outcome:
         """Predict, then learn, each sequence in order."""
 
-    def predict_many(self, rows: Rows) -> NDArray[np.int32]:
-        """Label sequences, int32[n], changing nothing.
-
-        Raises
-        ------
-        ValueError : no label is known yet.
-        """
+    def scoring(self, rows: Rows) -> Scoring:
+        """Give what `streamlearn.learners.decoding` labels sequences with, changing nothing."""
 
     def weights(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Give the weights that predictions are made with: node[row, label], edge[row, 1 + y_prev, label]."""

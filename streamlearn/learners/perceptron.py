@@ -8,9 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamlearn.data import Rows
-from streamlearn.kernels.chain import decode
 from streamlearn.kernels.perceptron import perceptron_pass
-from streamlearn.learners.base import Outcome, Supervision
+from streamlearn.learners.base import Outcome, Scoring, Supervision
 from streamlearn.learners.weights import ChainWeights
 
 
@@ -26,6 +25,8 @@ class Perceptron:
     average : predict with the average of the weights over all sequences so far; else with the last ones.
     """
 
+    is_probabilistic = False
+
     def __init__(self, max_rows: tuple[int, int], plain_edges: bool = True, *, average: bool = True) -> None:
         self._weights = ChainWeights(max_rows, planes=2)
         self._average = average
@@ -37,23 +38,20 @@ class Perceptron:
         """Predict, then learn, each sequence in order."""
         known = supervision.labels_known
         before = self._weights.n_labels
-        predicted = np.empty(len(supervision.labels), np.int32)
+        predicted, losses = np.empty(len(supervision.labels), np.int32), np.empty(len(known))
         self._weights.reserve(int(known[-1]), rows.used)
-        updates, mistakes, self._norm_squared = perceptron_pass(
+        self._norm_squared = perceptron_pass(
             rows, supervision.labels, known, supervision.importance, before, self._count, self._norm_squared,
-            self._average, self._plain_edges, self._weights.node, self._weights.edge, predicted,
+            self._average, self._plain_edges, supervision.mask, self._weights.node, self._weights.edge,
+            predicted, losses,
         )  # fmt: skip
         self._count += len(known)
-        return Outcome(predicted, updates, float(mistakes))
+        return Outcome(predicted, losses, losses > 0)
 
-    def predict_many(self, rows: Rows) -> NDArray[np.int32]:
-        """Label sequences with the averaged (or last) weights, int32[n]."""
-        if not self._weights.n_labels:
-            raise ValueError("no label is known yet: learn from a labelled sequence first")
-        path = np.empty(int(rows.starts[-1]), np.int32)
-        node, edge = self._weights.node, self._weights.edge
-        decode(rows, self._weights.n_labels, 0, self._share(), node, edge, path)
-        return path
+    def scoring(self, rows: Rows) -> Scoring:
+        """Give the averaged (or last) weights."""
+        weights = self._weights
+        return Scoring(rows, weights.node, weights.edge, weights.n_labels, share=self._share())
 
     def weights(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Give the averaged (or last) weights: node[row, label], edge[row, 1 + y_prev, label]."""

@@ -7,12 +7,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from streamlearn.data import Batch, Example
+from streamlearn.data import Batch, Example, Prediction
 from streamlearn.errors import RecordError
 from streamlearn.features.encoder import Encoder
 from streamlearn.features.labels import LabelSet
 from streamlearn.features.space import FeatureSpace
 from streamlearn.learners.base import Learner, Outcome, Supervision
+from streamlearn.learners.constraint import Constraint
+from streamlearn.learners.decoding import Decoder
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,13 +40,22 @@ class Tagger:
     ----------
     encoder, labels, space : as wired to each other by `streamlearn.app`.
     learner : any learner of chains.
+    constraint : what may be predicted; everything if not given.
     """
 
-    def __init__(self, encoder: Encoder, labels: LabelSet, space: FeatureSpace, learner: Learner) -> None:
+    def __init__(
+        self,
+        encoder: Encoder,
+        labels: LabelSet,
+        space: FeatureSpace,
+        learner: Learner,
+        constraint: Constraint | None = None,
+    ) -> None:
         self._encoder = encoder
         self._labels = labels
         self._space = space
         self._learner = learner
+        self._constraint = constraint or Constraint()
         # Encoding runs ahead of learning; a state holds only the labels that were learned.
         self._n_labels = len(labels.names)
 
@@ -52,6 +63,11 @@ class Tagger:
     def labels(self) -> Sequence[str]:
         """Label names by number; it only ever grows."""
         return self._labels.names
+
+    @property
+    def is_probabilistic(self) -> bool:
+        """Whether the learner knows probabilities."""
+        return self._learner.is_probabilistic
 
     def mapped(self, labels: Sequence[str]) -> list[str]:
         """Give the model's names for labels of the data."""
@@ -64,10 +80,13 @@ class Tagger:
     def learn_batch(self, batch: Batch) -> Outcome:
         """Predict, then learn, each sequence of a batch in order."""
         rows = self._space.rows(batch, grow=True)
+        n_labels = int(batch.labels_known[-1])
+        # Encoding runs ahead in another thread: the names may be more than this batch knows.
+        mask = self._constraint.mask(self._labels.names[:n_labels])
         outcome = self._learner.learn_many(
-            rows, Supervision(batch.labels, batch.labels_known, batch.importance)
+            rows, Supervision(batch.labels, batch.labels_known, batch.importance, mask)
         )
-        self._n_labels = int(batch.labels_known[-1])
+        self._n_labels = n_labels
         return outcome
 
     def learn_many(self, examples: Sequence[Example]) -> list[list[str] | None]:
@@ -105,15 +124,35 @@ class Tagger:
         encoded = self.encode(examples, learn=False)
         if encoded.rejected:
             raise encoded.rejected[0][1]
-        return [path or [] for path in self._split(encoded.batch, self.predict_batch(encoded.batch))]
+        return [prediction.labels for prediction in self.explain_batch(encoded.batch)]
 
     def predict_one(self, x: Example) -> list[str]:
         """Label one sequence, changing nothing."""
         return self.predict_many([x])[0]
 
+    def explain_batch(self, batch: Batch, *, marginals: bool = False, k_best: int = 0) -> list[Prediction]:
+        """Label the sequences of an encoded batch and tell more, changing nothing.
+
+        Parameters
+        ----------
+        marginals : tell how probable the labels are, for a learner that knows probabilities.
+        k_best : give the best labellings, at most so many; 0 for none beside the best.
+
+        Raises
+        ------
+        ValueError : no label is known yet.
+        """
+        return self._decoder(batch).predictions(
+            self._labels.names, marginals=marginals, k_best=k_best, probabilistic=self.is_probabilistic
+        )
+
     def predict_batch(self, batch: Batch) -> NDArray[np.int32]:
         """Give the label numbers of every position of an encoded batch."""
-        return self._learner.predict_many(self._space.rows(batch, grow=False))
+        return self._decoder(batch).best()
+
+    def _decoder(self, batch: Batch) -> Decoder:
+        scoring = self._learner.scoring(self._space.rows(batch, grow=False))
+        return Decoder(scoring, self._constraint.mask(self._labels.names[: scoring.n_labels]))
 
     def _split(self, batch: Batch, predicted: NDArray[np.int32]) -> list[list[str] | None]:
         names = self._labels.names

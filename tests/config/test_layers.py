@@ -102,7 +102,7 @@ def test_a_variable_of_no_section_is_refused_and_others_variables_are_left_alone
             "checkpoint: {every_second: 3}",
             "unknown key 'checkpoint.every_second'; did you mean 'every_seconds'?",
         ),
-        ("labels: {zzz: 1}", "unknown key 'labels.zzz'; there are known, map, other, max"),
+        ("labels: {zzz: 1}", "unknown key 'labels.zzz'; there are known, map, other, max, constrain"),
     ],
 )
 def test_an_unknown_key_is_refused_with_the_nearest_name(write, text, message):

@@ -3,6 +3,8 @@
 import numpy as np
 
 from streamlearn.data import Rows
+from streamlearn.kernels.chain import Lattice
+from streamlearn.kernels.mask import Mask
 
 PLANES = 2
 
@@ -31,6 +33,15 @@ def make_weights(rng, labels, capacity, node_rows=6, edge_rows=4):
     node[..., :labels] = rng.integers(-2, 3, (node_rows, PLANES, 1, labels))
     edge[:, :, : 1 + labels, :labels] = rng.integers(-2, 3, (edge_rows, PLANES, 1 + labels, labels))
     return node, edge
+
+
+def make_mask(rng, labels, share=0.3):
+    """Forbid some first and last labels and some pairs."""
+
+    def draw(*shape):
+        return np.where(rng.random(shape) < share, -np.inf, 0.0)
+
+    return Mask(draw(labels), draw(labels, labels), draw(labels))
 
 
 def dense_scores(rows, i, labels, node, edge, plane, share):
@@ -62,3 +73,18 @@ def dense_scores(rows, i, labels, node, edge, plane, share):
             ]
         )
     return emit, trans
+
+
+def lattice_of(emit, trans):
+    """Give a lattice with these scores."""
+    length, labels = emit.shape
+    return Lattice(
+        np.empty((length, 2 * labels)),
+        np.empty((0, 2)),
+        emit,
+        trans,
+        np.empty((2, labels)),
+        np.empty((length, labels), np.int32),
+        np.empty(labels),
+        np.empty(labels, np.int32),
+    )

@@ -3,6 +3,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from streamlearn.kernels.mask import ANYTHING
 from streamlearn.kernels.perceptron import perceptron_pass
 from tests.kernels.lattices import make_rows
 
@@ -13,9 +14,9 @@ def learn(rows, labels, plain_edges=True, n_labels=2, importance=1.0):
     """Learn from zero weights; give the last weights and the change of ‖w‖²."""
     node, edge = np.zeros((6, 2, 1, 2)), np.zeros((4, 2, 3, 2))
     n = len(rows.starts) - 1
-    _, _, change = perceptron_pass(
+    change = perceptron_pass(
         rows, np.array(labels, np.int32), np.full(n, 2, np.int32), np.full(n, importance), n_labels, 0, 0.0,
-        True, plain_edges, node, edge, np.empty(len(labels), np.int32),
+        True, plain_edges, ANYTHING, node, edge, np.empty(len(labels), np.int32), np.empty(n),
     )  # fmt: skip
     return node[:, 0], edge[:, 0], change
 

@@ -12,8 +12,12 @@ from streamlearn.features.labels import LabelSet
 from streamlearn.features.space import FeatureSpace
 from streamlearn.features.templates import parse_templates
 from streamlearn.features.values import NameBook
+from streamlearn.learners.adagrad import AdaGrad
+from streamlearn.learners.adf import Adf
 from streamlearn.learners.base import Learner
 from streamlearn.learners.perceptron import Perceptron
+from streamlearn.learners.replay import Replay
+from streamlearn.learners.sgd import Sgd
 from streamlearn.learners.tagger import Tagger
 
 MakeLearner = Callable[[FeatureSpace], Learner]
@@ -25,6 +29,48 @@ def averaged_perceptron(space: FeatureSpace) -> Learner:
 
 def last_perceptron(space: FeatureSpace) -> Learner:
     return Perceptron(space.capacities, space.plain_edges, average=False)
+
+
+def replaying(learner: MakeLearner, tokens: int = 40, looks: int = 2) -> MakeLearner:
+    return lambda space: Replay(learner(space), tokens, looks)
+
+
+# Windows are short and L2 is strong, so that much is owed.
+
+
+def adf(space: FeatureSpace) -> Learner:
+    return Adf(space.capacities, space.plain_edges, rate=0.3, window=4, sigma=1.5)
+
+
+def adf_with_growing_windows(space: FeatureSpace) -> Learner:
+    return Adf(
+        space.capacities, space.plain_edges, rate=0.3, window=3, growth=1.5, min_rate=0.1, late_start=True,
+        average="all",
+    )  # fmt: skip
+
+
+def adf_with_fading_average(space: FeatureSpace) -> Learner:
+    return Adf(
+        space.capacities,
+        space.plain_edges,
+        rate=0.3,
+        window=4,
+        sigma=1.5,
+        average="exponential",
+        half_life=5.0,
+    )
+
+
+def sgd(space: FeatureSpace) -> Learner:
+    return Sgd(space.capacities, space.plain_edges, rate=0.3, decay=0.9, per=4, sigma=1.5)
+
+
+def adagrad(space: FeatureSpace) -> Learner:
+    return AdaGrad(space.capacities, space.plain_edges, rate=0.3, sigma=1.5)
+
+
+def adf_looking_again(space: FeatureSpace) -> Learner:
+    return replaying(adf)(space)
 
 
 @dataclass(frozen=True)

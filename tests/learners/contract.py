@@ -104,7 +104,7 @@ class LearnerContract:
         x = Example({}, None, [["new"]]) if ready_made else Example({"w": ["new"], "pos": ["new"]})
         for label in late:
             made.tagger.learn_one(x, [label])
-        for _ in range(20):
+        for _ in range(80):
             made.tagger.learn_one(x, ["NEW7"])
         assert list(made.tagger.labels)[known:] == late
         assert made.tagger.predict_one(x) == ["NEW7"]

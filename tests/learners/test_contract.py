@@ -1,9 +1,19 @@
 import pytest
 
-from tests.learners.build import MakeLearner, averaged_perceptron, last_perceptron
+from tests.learners import build
+from tests.learners.build import MakeLearner
 from tests.learners.contract import LearnerContract
 
-LEARNERS = [averaged_perceptron, last_perceptron]
+LEARNERS = [
+    build.averaged_perceptron,
+    build.last_perceptron,
+    build.adf,
+    build.adf_with_growing_windows,
+    build.adf_with_fading_average,
+    build.sgd,
+    build.adagrad,
+    build.adf_looking_again,
+]
 
 
 class TestEveryLearner(LearnerContract):

@@ -1,0 +1,210 @@
+"""A linear-chain CRF trained by ADF (Sun, Li, Wang & Li 2014, figure 1), lazily, on an endless stream.
+
+Each row of the weights has a learning rate γ of its own. At the end of a window of q sequences, γ ← γ · η
+with η = α − (α − β) · v / q, where v is the number of sequences of the window in which the row was active:
+frequent features cool down fast, rare ones stay warm. The L2 term is applied there too, with the new rate:
+w ← w · (1 − γ · λ · q) with λ = 1 / (N σ²), where N is the number of sequences seen so far. No weight is
+pushed beyond 0.
+
+Nothing is done for rows that are not active: what the closed windows owe to a row is settled when it is
+touched again (`_pay`), to the same values as if it had been done at once.
+
+`meta[row]` holds (rate, count v, window of the last settlement, sequences seen when it was counted last, and
+for AVERAGE_EXPONENTIAL the sequences that are in the average); windows are numbered from 1, so that a row of
+zeros has never been touched. Plane 0 of the weights is w. Plane 1, if
+there is one, belongs to the average: for AVERAGE_ALL the total u of count · Δ over all changes Δ of w, as
+for the perceptron; for AVERAGE_EXPONENTIAL the average E itself, E ← ρ E + (1 − ρ) w after each sequence.
+"""
+
+from collections import namedtuple
+
+import numpy as np
+
+from streamlearn.kernels.ascent import climb, new_ascent, predict_and_differentiate
+from streamlearn.kernels.jit import kernel
+
+AVERAGE_NONE, AVERAGE_ALL, AVERAGE_EXPONENTIAL = 0, 1, 2
+
+RATE, COUNT, WINDOW, COUNTED, AVERAGED = 0, 1, 2, 3, 4
+
+# rate: of a new row; is_late: whether a new row starts with the rate that it would have, had it been there
+# since window `since`; keep_rare α, keep_frequent β; window: q; growth: each window is so many times longer
+# than the one before; min_rate: floor of every rate; inverse_variance: 1 / σ², 0 without L2; average: one
+# of the constants above; retain: ρ.
+Schedule = namedtuple(
+    "Schedule",
+    "rate is_late since keep_rare keep_frequent window growth min_rate inverse_variance average retain",
+)
+
+
+@kernel
+def window_end(number, schedule):
+    """Give the number of sequences after which window `number` is over; 0 for number 0."""
+    if schedule.growth == 1.0:
+        return number * schedule.window
+    total = (schedule.growth**number - 1.0) / (schedule.growth - 1.0)
+    return int(np.floor(schedule.window * total))
+
+
+@kernel
+def _pay(rows, weights, meta, window, seen, schedule):
+    """Bring rates, weights and averages of rows up to now; what is paid is not paid again.
+
+    Parameters
+    ----------
+    rows : int32[·], rows that have been active before.
+    weights : float64[R, plane · ·].
+    window : the window now.
+    seen : the sequences seen, up to which an exponential average is brought.
+    """
+    half = weights.shape[1] // 2
+    fades = schedule.average == AVERAGE_EXPONENTIAL
+    for i in range(rows.size):
+        row = rows[i]
+        # w ← scale · w, plane 1 ← keep · plane 1 + add · (old w)
+        scale, keep, add = 1.0, 1.0, 0.0
+        rate, first = meta[row, RATE], int(meta[row, WINDOW])
+        averaged = meta[row, AVERAGED] if fades else 0.0
+        end = window_end(first - 1, schedule)
+        for number in range(first, window):
+            begin, end = end, window_end(number, schedule)
+            eta = schedule.keep_rare
+            if number == first:
+                eta -= (schedule.keep_rare - schedule.keep_frequent) * meta[row, COUNT] / (end - begin)
+            rate = max(rate * eta, schedule.min_rate)
+            if schedule.inverse_variance:
+                shrink = min(rate * schedule.inverse_variance * (end - begin) / end, 1.0)
+                if schedule.average == AVERAGE_ALL:
+                    add -= (end - 1) * scale * shrink
+                elif fades:
+                    # The sequence that closes a window is averaged with what the close left.
+                    stay = schedule.retain ** (end - 1 - averaged)
+                    keep, add, averaged = stay * keep, stay * add + (1.0 - stay) * scale, end - 1.0
+                scale *= 1.0 - shrink
+        if fades:
+            stay = schedule.retain ** (seen - averaged)
+            keep, add = stay * keep, stay * add + (1.0 - stay) * scale
+            meta[row, AVERAGED] = seen
+        if schedule.average:
+            for s in range(half):
+                weights[row, half + s] = keep * weights[row, half + s] + add * weights[row, s]
+                weights[row, s] *= scale
+        elif scale != 1.0:
+            for s in range(weights.shape[1]):
+                weights[row, s] *= scale
+        if first != window:
+            meta[row, RATE], meta[row, WINDOW], meta[row, COUNT] = rate, window, 0.0
+
+
+@kernel
+def _settle(rows, weights, meta, window, seen, importance, schedule, stale, steps_out):
+    """Bring active rows up to now, count each once for its sequence, and give importance · rate.
+
+    `stale` int32[·] is room for as many rows.
+    """
+    fades = schedule.average == AVERAGE_EXPONENTIAL
+    n = 0
+    for i in range(rows.size):
+        row = rows[i]
+        if row >= 0 and (fades or meta[row, WINDOW] != window):
+            if meta[row, WINDOW]:
+                stale[n] = row
+                n += 1
+            else:
+                late = schedule.keep_rare ** (window - schedule.since) if schedule.is_late else 1.0
+                meta[row, RATE] = max(schedule.rate * late, schedule.min_rate)
+                meta[row, WINDOW], meta[row, COUNTED] = window, -1.0
+                if fades:
+                    meta[row, AVERAGED] = seen
+    _pay(stale[:n], weights.reshape(weights.shape[0], weights[0].size), meta, window, seen, schedule)
+    for i in range(rows.size):
+        row = rows[i]
+        if row >= 0:
+            if meta[row, COUNTED] != seen:
+                meta[row, COUNT] += 1.0
+                meta[row, COUNTED] = seen
+            steps_out[i] = importance * meta[row, RATE]
+
+
+@kernel
+def adf_pass(
+    rows, labels, labels_known, importance, n_labels, seen, window, schedule, plain_edges, mask, node,
+    edge, metas, predicted_out, loss_out,
+):  # fmt: skip
+    """Predict, then learn, every sequence of a batch in order.
+
+    Parameters
+    ----------
+    rows, labels, labels_known, importance, n_labels, plain_edges, mask, node, edge, predicted_out : as for
+        `streamlearn.kernels.perceptron.perceptron_pass`; `node` and `edge` have as many planes as the
+        schedule's average needs.
+    seen : sequences learned before this batch; window : the window that the next one belongs to.
+    metas : (float64[node rows, 4], float64[edge rows, 4]), or 5 with an exponential average.
+    loss_out : float64[N], −log P(gold | x) of each sequence before its update.
+
+    Returns
+    -------
+    The window of the next sequence.
+    """
+    ascent = new_ascent(rows, max(n_labels, labels_known[-1]), node.shape[1], node, edge)
+    plain, plain_steps = np.zeros(1 if plain_edges else 0, np.int32), np.zeros(1)
+    stale = np.empty(max(1, ascent.node_steps.size, ascent.edge_steps.size), np.int32)
+    rich = rows.edge_rows.size > 0
+    for i in range(rows.starts.size - 1):
+        first, last = rows.starts[i], rows.starts[i + 1]
+        gold, weight, L = labels[first:last], importance[i], labels_known[i]
+        active = rows.node_rows[rows.node_starts[first] : rows.node_starts[last]]
+        _settle(active, node, metas[0], window, seen, weight, schedule, stale, ascent.node_steps)
+        if rich:
+            active = rows.edge_rows[rows.edge_starts[first] : rows.edge_starts[last]]
+            _settle(active, edge, metas[1], window, seen, weight, schedule, stale, ascent.edge_steps)
+        _settle(plain, edge, metas[1], window, seen, weight, schedule, stale, plain_steps)
+        plane, share = averaging(schedule, seen)
+        loss_out[i] = predict_and_differentiate(
+            rows, first, gold, n_labels, L, plane, share, mask, node, edge, ascent, predicted_out[first:last]
+        )
+        count = float(seen) if schedule.average == AVERAGE_ALL else 0.0
+        climb(rows, first, last - first, L, plain_steps[0], count, node, edge, ascent)
+        n_labels = L
+        seen += 1
+        if seen == window_end(window, schedule):
+            window += 1
+    return window
+
+
+@kernel
+def averaging(schedule, seen):
+    """Tell which plane, minus which share of plane 1, predictions are made with."""
+    if schedule.average == AVERAGE_EXPONENTIAL:
+        return 1, 0.0
+    return 0, 1.0 / seen if schedule.average == AVERAGE_ALL and seen > 0 else 0.0
+
+
+@kernel
+def settled(rows, weights, meta, window, seen, schedule, weights_out):
+    """Write the weights of some rows as they are now, changing nothing.
+
+    `rows` is int32[R]; `weights_out` is shaped like R rows of `weights`.
+    """
+    size = weights[0].size
+    flat, flat_out = weights.reshape(weights.shape[0], size), weights_out.reshape(rows.size, size)
+    meta_out = np.empty((rows.size, meta.shape[1]))
+    for i in range(rows.size):
+        flat_out[i] = flat[rows[i]]
+        meta_out[i] = meta[rows[i]]
+    _pay(_active(meta_out), flat_out, meta_out, window, seen, schedule)
+
+
+@kernel
+def _active(meta):
+    """Give the rows that have been active."""
+    return np.flatnonzero(meta[:, WINDOW]).astype(np.int32)
+
+
+@kernel
+def rewarm(weights, meta, window, seen, schedule):
+    """Give every row the rate of a new one, once it has paid what it owes under the old one."""
+    active = _active(meta)
+    _pay(active, weights.reshape(weights.shape[0], weights[0].size), meta, window, seen, schedule)
+    for row in active:
+        meta[row, RATE] = schedule.rate

@@ -1,0 +1,152 @@
+"""One step up the gradient of log P(gold | x): what all learners of CRFs have in common.
+
+The gradient is what is observed minus what is expected. It is laid out as the weights are, `[slot, label]`
+in one run for each position, so that a row's update is one sweep however many slots it has.
+"""
+
+from collections import namedtuple
+
+import numpy as np
+
+from streamlearn.kernels.chain import gather, new_lattice, score
+from streamlearn.kernels.crf import chain_score, marginals, new_marginals
+from streamlearn.kernels.jit import kernel
+from streamlearn.kernels.mask import best_labelling
+
+# node float64[T, label], edge float64[T or 1, slot · label]: the gradient at each position, of pairs summed
+# into index 0 where no edge feature depends on the position; node_steps, edge_steps float64[·]: how far
+# each active row of the sequence goes along it.
+Ascent = namedtuple("Ascent", "lattice marginals node edge node_steps edge_steps")
+
+
+@kernel
+def _most(starts, rows_starts):
+    """Give the most active rows that a sequence has."""
+    most = 0
+    for i in range(starts.size - 1):
+        most = max(most, rows_starts[starts[i + 1]] - rows_starts[starts[i]])
+    return most
+
+
+@kernel
+def new_ascent(rows, n_labels, planes, node, edge):
+    """Allocate what the longest sequence of `rows` needs; `planes` of the weights are read."""
+    lattice = new_lattice(rows, n_labels, planes, node, edge)
+    return Ascent(
+        lattice,
+        new_marginals(lattice),
+        np.empty_like(lattice.emit),
+        np.zeros((lattice.trans.shape[0], edge[0, 0].size)),
+        np.empty(_most(rows.starts, rows.node_starts)),
+        np.empty(_most(rows.starts, rows.edge_starts) if rows.edge_rows.size else 0),
+    )
+
+
+@kernel
+def predict_and_differentiate(
+    rows, first, gold, known, n_labels, plane, share, mask, node, edge, ascent, path_out
+):
+    """Label a sequence, then find the gradient at the last weights.
+
+    Parameters
+    ----------
+    rows, first, gold : the sequence that begins at `first`.
+    known : labels that may be predicted; n_labels : labels that exist.
+    plane, share : which weights predict, as for `streamlearn.kernels.chain.score`.
+    mask : Mask, of the prediction; the gradient does not know it.
+    path_out : int32[T]; -1 where no label is known.
+
+    Returns
+    -------
+    -log P(gold | x).
+    """
+    lattice, length, rich = ascent.lattice, gold.size, rows.edge_rows.size > 0
+    gather(rows, first, first + length, node, edge, lattice)
+    if known:
+        best_labelling(known, rich, edge, plane, share, mask, lattice, path_out)
+    else:
+        path_out[:] = -1
+    if known != n_labels or plane or share or mask.pairs.size:
+        score(length, n_labels, rich, edge, 0, 0.0, lattice)
+    log_z = marginals(lattice, length, n_labels, rich, ascent.marginals)
+    _differentiate(gold, n_labels, rich, edge.shape[3], ascent)
+    return log_z - chain_score(lattice, gold, rich)
+
+
+@kernel
+def _differentiate(gold, L, rich, capacity, ascent):
+    """Turn marginals into the gradient."""
+    slopes, pairs = ascent.node, ascent.edge
+    expected, joint = ascent.marginals.node, ascent.marginals.edge
+    for t in range(gold.size):
+        for y in range(L):
+            slopes[t, y] = -expected[t, y]
+        slopes[t, gold[t]] += 1.0
+        if rich:
+            for y in range(L):
+                pairs[t, y] = slopes[t, y]
+    for t in range(1, gold.size if rich else min(gold.size, 2)):
+        k = t if rich else 0
+        for y_prev in range(L):
+            begin = (1 + y_prev) * capacity
+            for y in range(L):
+                pairs[k, begin + y] = -joint[k, y_prev, y]
+    for t in range(1, gold.size):
+        pairs[t if rich else 0, (1 + gold[t - 1]) * capacity + gold[t]] += 1.0
+
+
+@kernel
+def _add_rows(rows, steps, slopes, end, count, weights):
+    """Do w += step · slopes, up to `end`, for the rows active at one position.
+
+    `count` is what plane 1 gets of each change, 0 for nothing; `weights` is float64[R, plane · ·].
+    """
+    # Loops begin at 0, or the compiler cannot tell that no index is negative, and takes twice as long.
+    half = weights.shape[1] // 2
+    for i in range(rows.size):
+        row, step = rows[i], steps[i]
+        if row >= 0:
+            for s in range(end):
+                weights[row, s] += step * slopes[s]
+            if count:
+                for s in range(end):
+                    weights[row, half + s] += count * (step * slopes[s])
+
+
+@kernel
+def climb(rows, first, length, n_labels, plain_step, count, node, edge, ascent):
+    """Do w += step · gradient for every active row of a sequence, each with its own step.
+
+    Parameters
+    ----------
+    plain_step : step of the plain transitions; 0 if they are not learned.
+    count : what plane 1 gets of each change, as `streamlearn.kernels.perceptron` counts; 0 for nothing.
+    node, edge : what goes up: weights, or anything of their shape.
+    ascent : as `predict_and_differentiate` left it, with the steps; it is used up.
+    """
+    flat_node = node.reshape(node.shape[0], node[0].size)
+    flat_edge = edge.reshape(edge.shape[0], edge[0].size)
+    L, capacity, rich = n_labels, edge.shape[3], rows.edge_rows.size > 0
+    node_begin = rows.node_starts[first]
+    edge_begin = rows.edge_starts[first] if rich else 0
+    if rows.node_values.size:
+        for i in range(node_begin, rows.node_starts[first + length]):
+            ascent.node_steps[i - node_begin] *= rows.node_values[i]
+    plain, plain_steps = np.zeros(1, np.int32), np.full(1, plain_step)
+    for t in range(length):
+        begin, end = rows.node_starts[first + t], rows.node_starts[first + t + 1]
+        steps = ascent.node_steps[begin - node_begin : end - node_begin]
+        _add_rows(rows.node_rows[begin:end], steps, ascent.node[t], L, count, flat_node)
+        slopes = ascent.edge[t if rich else 0]
+        if rich:
+            begin, end = rows.edge_starts[first + t], rows.edge_starts[first + t + 1]
+            middle = begin + rows.edge_singles
+            steps = ascent.edge_steps[begin - edge_begin : end - edge_begin]
+            reach = (1 + L) * capacity if t else capacity
+            _add_rows(rows.edge_rows[begin:middle], steps, slopes, reach, count, flat_edge)
+            slopes[:capacity] = 0.0
+            if t and middle < end:
+                steps = steps[rows.edge_singles :]
+                _add_rows(rows.edge_rows[middle:end], steps, slopes, reach, count, flat_edge)
+        if plain_step and t and (rich or t == 1):
+            _add_rows(plain, plain_steps, slopes, (1 + L) * capacity, count, flat_edge)

@@ -1,0 +1,251 @@
+"""Marginals of a first-order linear-chain CRF.
+
+P(y | x) = exp(score(x, y)) / Z(x), with the score of `streamlearn.kernels.chain`.
+"""
+
+from collections import namedtuple
+
+import numpy as np
+
+from streamlearn.kernels.jit import kernel
+
+# node float64[T, L]: P(y_t), first the scaled forward values; edge float64[T or 1, L, L]:
+# P(y_{t-1}, y_t), summed over t into index 0 where no edge feature depends on the position; weight, turned
+# float64[T or 1, L, L]: exponentials of trans, and their transposes; local float64[T, L]: exponentials of
+# emit, 1 where they are in `weight`; beta float64[T, L]: backward values.
+Marginals = namedtuple("Marginals", "node edge weight turned local beta")
+
+# Exponentials are 0 (forbidden) or at least this, and forward and backward values, which sum to 1, are 0 or
+# at least its square: no product of two exponentials and one value underflows, so nothing is ever lost.
+_SMALL = 1e-75
+
+
+@kernel
+def new_marginals(lattice):
+    """Allocate marginals for all sequences that `lattice` has room for."""
+    emit, trans = lattice.emit, lattice.trans
+    return Marginals(
+        np.empty_like(emit),
+        np.empty_like(trans),
+        np.empty_like(trans),
+        np.empty_like(trans),
+        np.empty_like(emit),
+        np.empty_like(emit),
+    )
+
+
+@kernel
+def _exponentiate(trans, emit, L, weight, turned):
+    """Write exp(trans + emit - top) and its transpose.
+
+    Returns
+    -------
+    top, their maximum; NaN where something is too small.
+    """
+    top = -np.inf
+    for y_prev in range(L):
+        for y in range(L):
+            top = max(top, trans[y_prev, y] + emit[y])
+    for y_prev in range(L):
+        for y in range(L):
+            x = trans[y_prev, y] + emit[y]
+            value = np.exp(x - top) if x > -np.inf else 0.0
+            if value < _SMALL and x > -np.inf:
+                return np.nan
+            weight[y_prev, y] = value
+            turned[y, y_prev] = value
+    return top
+
+
+@kernel
+def _exponentiate_all(emit, length, L, local):
+    """Write exp(emit - its maximum at each position).
+
+    Returns
+    -------
+    The sum of the maxima; NaN where something is too small.
+    """
+    total = 0.0
+    for t in range(length):
+        top = emit[t, 0]
+        for y in range(1, L):
+            top = max(top, emit[t, y])
+        for y in range(L):
+            x = emit[t, y]
+            local[t, y] = np.exp(x - top) if x > -np.inf else 0.0
+            if local[t, y] < _SMALL and x > -np.inf:
+                return np.nan
+        total += top
+    return total
+
+
+@kernel
+def _normalize(values, L):
+    """Divide by the sum.
+
+    Returns
+    -------
+    The sum; NaN where a value is too small.
+    """
+    total = 0.0
+    for y in range(L):
+        total += values[y]
+    scale = 1.0 / total
+    lost = False
+    for y in range(L):
+        values[y] *= scale
+        lost |= 0.0 < values[y] < _SMALL * _SMALL
+    return np.nan if lost else total
+
+
+@kernel
+def _forward(lattice, length, L, rich, out):
+    """Fill `out.node` with forward values that sum to 1 at each position.
+
+    Returns
+    -------
+    log Z; NaN where numbers get too small.
+    """
+    node, local, weight = out.node, out.local, out.weight
+    log_z = _exponentiate_all(lattice.emit, 1 if rich else length, L, local)
+    if length > 1 and not rich:
+        top = _exponentiate(lattice.trans[0], np.zeros(L), L, weight[0], out.turned[0])
+        log_z += (length - 1) * top
+    for t in range(length):
+        if t == 0:
+            for y in range(L):
+                node[0, y] = local[0, y]
+        else:
+            before, now = node[t - 1], node[t]
+            for y in range(L):
+                now[y] = 0.0
+            if rich:
+                log_z += _exponentiate(lattice.trans[t], lattice.emit[t], L, weight[t], out.turned[t])
+                for y in range(L):
+                    local[t, y] = 1.0
+            shared = weight[t if rich else 0]
+            for y_prev in range(L):
+                for y in range(L):
+                    now[y] += before[y_prev] * shared[y_prev, y]
+            if not rich:
+                for y in range(L):
+                    now[y] *= local[t, y]
+        log_z += np.log(_normalize(node[t], L))
+        if not log_z > -np.inf:
+            return log_z
+    return log_z
+
+
+@kernel
+def _backward(length, L, rich, out):
+    """Turn forward values into marginals.
+
+    Returns
+    -------
+    Whether all numbers were large enough.
+    """
+    node, edge, local, beta = out.node, out.edge, out.local, out.beta
+    if not rich:
+        edge[0, :L, :L] = 0.0
+    beta[length - 1, :L] = 1.0
+    for t in range(length - 1, 0, -1):
+        k = t if rich else 0
+        weight, turned, joint = out.weight[k], out.turned[k], edge[k]
+        before, now, alpha = beta[t - 1], beta[t], node[t - 1]
+        for y in range(L):
+            now[y] *= local[t, y]
+            before[y] = 0.0
+        for y in range(L):
+            for y_prev in range(L):
+                before[y_prev] += turned[y, y_prev] * now[y]
+        both = 0.0
+        for y_prev in range(L):
+            both += alpha[y_prev] * before[y_prev]
+        for y_prev in range(L):
+            share = alpha[y_prev] / both
+            alpha[y_prev] = share * before[y_prev]
+            if rich:
+                for y in range(L):
+                    joint[y_prev, y] = share * weight[y_prev, y] * now[y]
+            else:
+                for y in range(L):
+                    joint[y_prev, y] += share * now[y]
+        if np.isnan(_normalize(before, L)):
+            return False
+    if not rich:
+        for y_prev in range(L):
+            for y in range(L):
+                edge[0, y_prev, y] *= out.weight[0, y_prev, y]
+    return True
+
+
+@kernel
+def _log_sum(values):
+    """Give log Σ exp(values), -inf for none."""
+    top = values.max()
+    return top if top == -np.inf else top + np.log(np.exp(values - top).sum())
+
+
+@kernel
+def _log_marginals(lattice, length, L, rich, out):
+    """Do the same with logarithms throughout: slow, and right however far the scores lie apart."""
+    emit, trans = lattice.emit[:length, :L], lattice.trans
+    alpha, beta = out.local, out.beta
+    alpha[0, :L] = emit[0]
+    for t in range(1, length):
+        for y in range(L):
+            alpha[t, y] = emit[t, y] + _log_sum(alpha[t - 1, :L] + trans[t if rich else 0, :L, y])
+    log_z = _log_sum(alpha[length - 1, :L])
+    if log_z == -np.inf:
+        return log_z
+    beta[length - 1, :L] = 0.0
+    for t in range(length - 1, 0, -1):
+        for y in range(L):
+            beta[t - 1, y] = _log_sum(trans[t if rich else 0, y, :L] + emit[t] + beta[t, :L])
+    if not rich:
+        out.edge[0, :L, :L] = 0.0
+    for t in range(length):
+        for y in range(L):
+            out.node[t, y] = np.exp(alpha[t, y] + beta[t, y] - log_z)
+        for y_prev in range(L if t else 0):
+            k = t if rich else 0
+            for y in range(L):
+                p = np.exp(alpha[t - 1, y_prev] + trans[k, y_prev, y] + emit[t, y] + beta[t, y] - log_z)
+                out.edge[k, y_prev, y] = p if rich else out.edge[k, y_prev, y] + p
+    return log_z
+
+
+@kernel
+def marginals(lattice, length, n_labels, rich, out):
+    """Fill `out.node` and `out.edge` with marginal probabilities.
+
+    Parameters
+    ----------
+    lattice : with `emit` and `trans` scored; -inf forbids.
+    rich : whether `trans` depends on the position.
+    out : Marginals.
+
+    Returns
+    -------
+    log Z; -inf where no labelling is possible, and then the marginals mean nothing.
+
+    Notes
+    -----
+    The scaled recursions of Rabiner 1989 (section V.A) with the maxima taken out before exponentiating,
+    shared transitions once a sequence. Where scores lie too far apart for them, logarithms take over.
+    """
+    log_z = _forward(lattice, length, n_labels, rich, out)
+    if log_z == -np.inf:
+        return log_z
+    if np.isnan(log_z) or not _backward(length, n_labels, rich, out):
+        log_z = _log_marginals(lattice, length, n_labels, rich, out)
+    return log_z
+
+
+@kernel
+def chain_score(lattice, labels, rich):
+    """Give the score of one labelling, int32[T]."""
+    total = lattice.emit[0, labels[0]]
+    for t in range(1, labels.size):
+        total += lattice.trans[t if rich else 0, labels[t - 1], labels[t]] + lattice.emit[t, labels[t]]
+    return total

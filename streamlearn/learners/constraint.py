@@ -1,0 +1,61 @@
+"""Which labellings are valid, by the names of the labels."""
+
+from collections.abc import Sequence
+from typing import Literal
+
+import numpy as np
+
+from streamlearn.kernels.mask import ANYTHING, Mask
+
+Scheme = Literal["none", "bio", "iobes"]
+
+# What the marks of a scheme mean. BMES and BILOU are IOBES with other letters.
+_MARKS: dict[Scheme, dict[str, str]] = {
+    "none": {},
+    "bio": {"B": "B", "I": "I", "O": "O"},
+    "iobes": {"B": "B", "I": "I", "E": "E", "S": "S", "O": "O", "M": "I", "L": "E", "U": "S"},
+}
+
+
+class Constraint:
+    """Turns the rules of a scheme into a mask, anew whenever there are other labels.
+
+    A label is a mark, and after the first ``-`` a type. In BIO, ``I-X`` follows ``B-X`` or ``I-X`` only. In
+    IOBES, BMES and BILOU a span that was begun is also brought to its end. Labels that are not of the scheme
+    may stand anywhere, next to anything.
+
+    Examples
+    --------
+    >>> mask = Constraint("bio").mask(["O", "B-X", "I-X"])
+    >>> mask.first.tolist(), mask.pairs[0].tolist()
+    ([0.0, 0.0, -inf], [0.0, 0.0, -inf])
+    """
+
+    def __init__(self, scheme: Scheme = "none") -> None:
+        self._scheme = scheme
+        self._latest: tuple[list[str], Mask] = [], ANYTHING
+
+    def mask(self, names: Sequence[str]) -> Mask:
+        """Give the mask over labels of these names, in their order."""
+        known, mask = self._latest
+        if self._scheme != "none" and known != names:
+            mask = _mask_of(self._scheme, names)
+            self._latest = list(names), mask
+        return mask
+
+
+def _mask_of(scheme: Scheme, names: Sequence[str]) -> Mask:
+    marks = np.array([_MARKS[scheme].get(name.partition("-")[0], "") for name in names])
+    types = np.array([name.partition("-")[2] for name in names])
+    foreign = marks == ""
+    begun = np.isin(marks, ["B", "I"])
+    continues = np.isin(marks, ["I", "E"])
+    unfinished = begun if scheme == "iobes" else np.zeros_like(begun)
+    together = (types[:, None] == types) & begun[:, None] & continues
+    alone = ~unfinished[:, None] & ~continues
+    pairs = together | alone | foreign[:, None] | foreign
+    return Mask(_forbidding(~continues), _forbidding(pairs), _forbidding(~unfinished))
+
+
+def _forbidding(allowed: np.ndarray) -> np.ndarray:
+    return np.where(allowed, 0.0, -np.inf)

@@ -1,0 +1,122 @@
+"""What learners of CRFs share: weights whose idle rows are brought up to date when they are needed."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from streamlearn.data import Rows
+from streamlearn.learners.base import Outcome, Scoring, Supervision
+from streamlearn.learners.weights import ChainWeights
+
+
+class LazyCrf(ABC):
+    """A linear-chain CRF; the loss of a sequence is −log P(y | x) before its update.
+
+    Parameters
+    ----------
+    max_rows : rows of the node and of the edge table.
+    plain_edges : learn transitions that do not depend on the position.
+    planes : arrays of the weights' shape that are kept.
+    notes : numbers kept for each row, 0 while it has never been active.
+    """
+
+    is_probabilistic = True
+
+    def __init__(self, max_rows: tuple[int, int], plain_edges: bool, planes: int, notes: int) -> None:
+        self._max_rows = max_rows
+        self._plain_edges = plain_edges
+        self._weights = ChainWeights(max_rows, planes)
+        self._notes = notes
+        self._clear()
+
+    def _clear(self) -> None:
+        self._metas = tuple(np.zeros((rows, self._notes)) for rows in self._max_rows)
+        self._used = (0, 1)
+        self._seen = 0
+
+    @abstractmethod
+    def _learn(
+        self,
+        rows: Rows,
+        supervision: Supervision,
+        n_labels: int,
+        predicted_out: NDArray[np.int32],
+        loss_out: NDArray[np.float64],
+    ) -> None:
+        """Predict, then learn, each sequence, where `n_labels` were known before."""
+
+    @abstractmethod
+    def _settle(
+        self, wanted: NDArray[np.int32], weights: NDArray[np.float64], meta: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Give the wanted rows of `weights` as they are now, changing nothing."""
+
+    @abstractmethod
+    def _averaging(self) -> tuple[int, float]:
+        """Give the plane, and the share of plane 1 taken from it, that predictions are made with."""
+
+    def learn_many(self, rows: Rows, supervision: Supervision) -> Outcome:
+        """Predict, then learn, each sequence in order."""
+        known = supervision.labels_known
+        before = self._weights.n_labels
+        predicted, losses = np.empty(len(supervision.labels), np.int32), np.empty(len(known))
+        self._weights.reserve(int(known[-1]), rows.used)
+        self._used = rows.used
+        self._learn(rows, supervision, before, predicted, losses)
+        self._seen += len(known)
+        return Outcome(predicted, losses, np.ones(len(known), np.bool_))
+
+    def scoring(self, rows: Rows) -> Scoring:
+        """Give the active rows of a batch as they are now."""
+        node_rows, node = self._compact(rows.node_rows, self._weights.node, self._metas[0])
+        edge_rows, edge = self._compact(rows.edge_rows, self._weights.edge, self._metas[1])
+        compact = rows._replace(node_rows=node_rows, edge_rows=edge_rows)
+        return Scoring(compact, node, edge, self._weights.n_labels, *self._averaging())
+
+    def _compact(
+        self, active: NDArray[np.int32], weights: NDArray[np.float64], meta: NDArray[np.float64]
+    ) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+        """Give the active rows new numbers, and what they hold now."""
+        # Row 0 stands first: of the edges it is the plain transitions.
+        wanted, numbers = np.unique(np.append(active, np.int32(0)), return_inverse=True)
+        unknown = int(wanted[0] < 0)
+        compact = (numbers[:-1] - unknown).astype(np.int32)
+        return compact, self._settle(wanted[unknown:], weights, meta)
+
+    def weights(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Give the weights of predictions: node[row, label], edge[row, 1 + y_prev, label]."""
+        plane, share = self._averaging()
+        n = self._weights.n_labels
+        found = []
+        for weights, meta, used in zip(
+            (self._weights.node, self._weights.edge), self._metas, self._used, strict=True
+        ):
+            now = self._settle(np.arange(used, dtype=np.int32), weights, meta)
+            found.append(now[:, plane, :, :n] - share * now[:, 1, :, :n] if share else now[:, plane, :, :n])
+        return found[0][:, 0], found[1][:, : 1 + n]
+
+    def gauges(self) -> Mapping[str, float]:
+        """Give nothing."""
+        return {}
+
+    def state(self) -> dict[str, Any]:
+        """Copy weights and what is kept beside them."""
+        node, edge = (meta[:used].copy() for meta, used in zip(self._metas, self._used, strict=True))
+        return {
+            "seen": self._seen,
+            "weights": self._weights.state(),
+            "node_meta": node,
+            "edge_meta": edge,
+        }
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Continue from a state, bit for bit."""
+        self._clear()
+        self._seen = state["seen"]
+        self._weights.restore(state["weights"])
+        self._used = (len(state["node_meta"]), len(state["edge_meta"]))
+        for meta, used, name in zip(self._metas, self._used, ("node_meta", "edge_meta"), strict=True):
+            meta[:used] = state[name]

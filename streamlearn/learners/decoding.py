@@ -1,0 +1,116 @@
+"""The one door of decoding: whatever is asked of sequences, for every learner."""
+
+import itertools
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from streamlearn.data import Alternative, Prediction
+from streamlearn.kernels import decoding
+from streamlearn.kernels.mask import Mask
+from streamlearn.learners.base import Scoring
+
+
+@dataclass(frozen=True, slots=True)
+class Marginals:
+    """Probabilities among the labellings that the mask allows.
+
+    Attributes
+    ----------
+    token : float64[n], of each label of the best labelling.
+    log_sequence : float64[N], logarithm of the best labelling's.
+    log_z : float64[N], what to subtract from the score of a labelling to get the logarithm of its own.
+    """
+
+    token: NDArray[np.float64]
+    log_sequence: NDArray[np.float64]
+    log_z: NDArray[np.float64]
+
+
+class Decoder:
+    """Labels the sequences of `scoring`, as far as `mask` allows; where it allows nothing, it does not count.
+
+    Raises
+    ------
+    ValueError : no label is known yet.
+    """
+
+    def __init__(self, scoring: Scoring, mask: Mask) -> None:
+        if not scoring.n_labels:
+            raise ValueError("no label is known yet: learn from a labelled sequence first")
+        self._starts = scoring.rows.starts
+        self._arguments = (
+            scoring.rows, scoring.n_labels, scoring.plane, scoring.share, mask, scoring.node, scoring.edge
+        )  # fmt: skip
+
+    def best(self) -> NDArray[np.int32]:
+        """Give the best labelling of each sequence, int32[n]."""
+        path = np.empty(int(self._starts[-1]), np.int32)
+        decoding.decode(*self._arguments, path)
+        return path
+
+    def marginals(self) -> Marginals:
+        """Give how probable the best labelling of each sequence is."""
+        n, count = int(self._starts[-1]), len(self._starts) - 1
+        found = Marginals(np.empty(n), np.empty(count), np.empty(count))
+        decoding.decode_marginals(*self._arguments, found.token, found.log_sequence, found.log_z)
+        return found
+
+    def k_best(self, k: int) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+        """Give the K best labellings of each sequence, best first: int32[K, n] and scores float64[N, K].
+
+        A score is -inf, and its labelling means nothing, where there are fewer.
+        """
+        paths = np.empty((k, int(self._starts[-1])), np.int32)
+        scores = np.empty((len(self._starts) - 1, k))
+        decoding.decode_k_best(*self._arguments, paths, scores)
+        return paths, scores
+
+    def predictions(
+        self, names: Sequence[str], *, marginals: bool, k_best: int, probabilistic: bool
+    ) -> list[Prediction]:
+        """Give everything that is asked, by the names of the labels.
+
+        Parameters
+        ----------
+        marginals : give probabilities of the best labelling.
+        k_best : give so many labellings, if there are, with their scores; 0 for none.
+        probabilistic : give the probabilities of these too.
+        """
+        found = self.marginals() if marginals or (k_best and probabilistic) else None
+        count = len(self._starts) - 1
+        several = list(self._alternatives(names, k_best, found)) if k_best else [None] * count
+        path = self.best()
+        return [
+            Prediction(
+                [names[y] for y in path[a:b].tolist()],
+                found.token[a:b].tolist() if found and marginals else None,
+                _probability(found.log_sequence[i]) if found and marginals else None,
+                several[i],
+            )
+            for i, (a, b) in enumerate(itertools.pairwise(self._starts.tolist()))
+        ]
+
+    def _alternatives(
+        self, names: Sequence[str], k: int, found: Marginals | None
+    ) -> Iterator[list[Alternative]]:
+        paths, scores = self.k_best(k)
+        for i, (a, b) in enumerate(itertools.pairwise(self._starts.tolist())):
+            yield [
+                Alternative(
+                    [names[y] for y in path.tolist()],
+                    score,
+                    _probability(score - found.log_z[i]) if found else None,
+                )
+                for path, score in zip(paths[:, a:b], scores[i].tolist(), strict=True)
+                if score > -math.inf
+            ]
+
+
+def _probability(logarithm: Any) -> float:
+    # Rounding may carry a certainty just above 1.
+    return min(math.exp(logarithm), 1.0)

@@ -1,0 +1,176 @@
+"""A second look at recent sequences: what takes one pass over a stream close to many passes over a file.
+
+Not from a paper on these learners; experience replay (Lin 1992) is the idea's name elsewhere. Each record is
+still consumed once: the looks go back to a bounded window of what was learned, which is part of the state.
+"""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from streamlearn.data import Rows
+from streamlearn.kernels.replay import interleave, take_positions, take_rows
+from streamlearn.learners.base import Learner, Outcome, Scoring, Supervision
+
+
+class _Pool(NamedTuple):
+    """Sequences as their active rows and labels, one after the other."""
+
+    starts: NDArray[np.int64]
+    node_starts: NDArray[np.int64]
+    node_rows: NDArray[np.int32]
+    node_values: NDArray[np.float64]
+    edge_starts: NDArray[np.int64]
+    edge_rows: NDArray[np.int32]
+    labels: NDArray[np.int32]
+    importance: NDArray[np.float64]
+
+
+def _joined(old: _Pool, new: _Pool) -> _Pool:
+    def ends(one: NDArray[np.int64], two: NDArray[np.int64]) -> NDArray[np.int64]:
+        return np.concatenate([one, two[1:] + one[-1]])
+
+    if old.node_values.size or new.node_values.size:
+        values = np.concatenate([_values(old), _values(new)])
+    else:
+        values = new.node_values
+    return _Pool(
+        starts=ends(old.starts, new.starts),
+        node_starts=ends(old.node_starts, new.node_starts),
+        node_rows=np.concatenate([old.node_rows, new.node_rows]),
+        node_values=values,
+        edge_starts=ends(old.edge_starts, new.edge_starts),
+        edge_rows=np.concatenate([old.edge_rows, new.edge_rows]),
+        labels=np.concatenate([old.labels, new.labels]),
+        importance=np.concatenate([old.importance, new.importance]),
+    )
+
+
+def _values(pool: _Pool) -> NDArray[np.float64]:
+    return pool.node_values if pool.node_values.size else np.ones(pool.node_rows.size)
+
+
+def _taken(pool: _Pool, order: NDArray[np.int64]) -> _Pool:
+    """Give the chosen sequences in the order of choice."""
+    lengths = np.diff(pool.starts)[order]
+    starts = np.concatenate([[0], np.cumsum(lengths)])
+    labels = np.empty(int(starts[-1]), np.int32)
+    take_positions(order, pool.starts, pool.labels, labels)
+    node_starts, node_rows = _taken_rows(pool, order, len(labels), pool.node_starts, pool.node_rows)
+    edge_starts, edge_rows = _taken_rows(pool, order, len(labels), pool.edge_starts, pool.edge_rows)
+    values = pool.node_values
+    if values.size:
+        _, values = _taken_rows(pool, order, len(labels), pool.node_starts, values)
+        if (values == 1.0).all():
+            values = values[:0]
+    importance = pool.importance[order]
+    return _Pool(starts, node_starts, node_rows, values, edge_starts, edge_rows, labels, importance)
+
+
+def _taken_rows(
+    pool: _Pool, order: NDArray[np.int64], positions: int, starts: NDArray[np.int64], rows: NDArray[Any]
+) -> tuple[NDArray[np.int64], NDArray[Any]]:
+    first, last = starts[pool.starts[order]], starts[pool.starts[order + 1]]
+    starts_out = np.empty(positions + 1, np.int64)
+    rows_out = np.empty(int((last - first).sum()) if rows.size else 0, rows.dtype)
+    if rows.size:
+        take_rows(order, pool.starts, starts, rows, starts_out, rows_out)
+    else:
+        starts_out[:] = 0
+    return starts_out, rows_out
+
+
+_NOTHING = _Pool(
+    starts=np.zeros(1, np.int64),
+    node_starts=np.zeros(1, np.int64),
+    node_rows=np.empty(0, np.int32),
+    node_values=np.empty(0),
+    edge_starts=np.zeros(1, np.int64),
+    edge_rows=np.empty(0, np.int32),
+    labels=np.empty(0, np.int32),
+    importance=np.empty(0),
+)
+
+
+class Replay:
+    """Lets a learner look again at recent sequences: after each new one, at `looks` drawn ones before it.
+
+    What is drawn depends on the number of the sequence in the stream alone, so that neither the size of a
+    batch nor a restart changes it. Looks count as sequences in the learner's windows, averages and
+    half-lives, but not in the losses and updates that it tells of.
+
+    Parameters
+    ----------
+    learner : any learner.
+    tokens : how many tokens of the recent past are kept; each costs 4 bytes for each of its features.
+    looks : how many sequences are looked at again after each new one.
+    """
+
+    def __init__(self, learner: Learner, tokens: int, looks: int) -> None:
+        self._learner = learner
+        self._tokens = tokens
+        self._looks = looks
+        self._count = 0
+        self._pool = _NOTHING
+
+    def learn_many(self, rows: Rows, supervision: Supervision) -> Outcome:
+        """Predict, then learn, each sequence in order, each followed by its looks."""
+        new = _Pool(*rows[:4], *rows[4:6], supervision.labels, supervision.importance)
+        pool = _joined(self._pool, new)
+        first, size = len(self._pool.importance), len(new.importance)
+        order = np.empty(size * (1 + self._looks), np.int64)
+        order = order[: interleave(pool.starts, first, self._count, self._tokens, self._looks, order)]
+        chosen = _taken(pool, order)
+        is_new = _first_sightings(order, first)
+        known = supervision.labels_known[np.cumsum(is_new) - 1]
+        outcome = self._learner.learn_many(
+            rows._replace(**{name: getattr(chosen, name) for name in _ROWS}),
+            Supervision(chosen.labels, known, chosen.importance, supervision.mask),
+        )
+        self._count += size
+        self._pool = self._recent(pool)
+        fresh = np.repeat(is_new, np.diff(chosen.starts))
+        return Outcome(outcome.predicted[fresh], outcome.losses[is_new], outcome.updated[is_new])
+
+    def _recent(self, pool: _Pool) -> _Pool:
+        low = int(np.searchsorted(pool.starts, pool.starts[-1] - self._tokens))
+        return _taken(pool, np.arange(low, len(pool.importance)))
+
+    @property
+    def is_probabilistic(self) -> bool:
+        """Whether the learner knows probabilities."""
+        return self._learner.is_probabilistic
+
+    def scoring(self, rows: Rows) -> Scoring:
+        """Give what the learner labels sequences with."""
+        return self._learner.scoring(rows)
+
+    def weights(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Give the weights that predictions are made with."""
+        return self._learner.weights()
+
+    def gauges(self) -> Mapping[str, float]:
+        """Give the learner's gauges."""
+        return self._learner.gauges()
+
+    def state(self) -> dict[str, Any]:
+        """Copy the learner's state and what is kept for looks."""
+        pool = {name: values.copy() for name, values in self._pool._asdict().items()}
+        return {"count": self._count, "pool": pool, "learner": self._learner.state()}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Continue from a state, bit for bit."""
+        self._count = state["count"]
+        self._pool = _Pool(**{name: state["pool"][name].copy() for name in _Pool._fields})
+        self._learner.restore(state["learner"])
+
+
+_ROWS = ("starts", "node_starts", "node_rows", "node_values", "edge_starts", "edge_rows")
+
+
+def _first_sightings(order: NDArray[np.int64], first: int) -> NDArray[np.bool_]:
+    """Tell which of `order` are new: those from `first` on that no earlier one reaches."""
+    top = np.maximum.accumulate(np.concatenate([[first - 1], order]))
+    return order > top[:-1]
