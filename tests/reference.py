@@ -72,7 +72,8 @@ def _parameter(parameter: Any) -> tuple[str, str, str]:
     is_option = parameter.param_type_name == "option"
     name = " ".join(parameter.opts) if is_option else parameter.metavar or parameter.name.upper()
     default = parameter.default
-    shown = "" if default in (None, False, "", ()) or callable(default) else f"`{default}`"
+    is_none = default is None or default is False or default == "" or default == ()
+    shown = "" if is_none or callable(default) else f"`{default}`"
     return f"`{name}`", shown, (getattr(parameter, "help", "") or "").replace("\n", " ")
 
 

@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from streamlearn.app.tagger import build_tagger
 from streamlearn.config.shape import Config
+from streamlearn.daemon.pieces import PIECE, joined
 from streamlearn.daemon.pipeline import Pipeline
-from streamlearn.data import Example
+from streamlearn.data import Batch, Example
 from streamlearn.errors import RecordError, UsageError
 from streamlearn.events import Learned
 from streamlearn.learners.tagger import Encoded, Tagger
@@ -76,9 +77,11 @@ class Evaluation:
         first: in later passes every sequence has been seen before.
         """
         begin = time.perf_counter()
-        first = self._learn(paths, tell)
+        first = self.learn(self._open(paths), tell)
         for _ in range(1, passes):
-            self._learn(paths, tell)
+            self.learn(self._open(paths), tell)
+        if not first["sequences"]:
+            raise UsageError(f"{', '.join(paths)}: no sequence to learn from")
         return {
             "sequences": first["sequences"],
             "tokens": first["tokens"],
@@ -89,10 +92,14 @@ class Evaluation:
 
     def test(self, paths: Sequence[str]) -> dict[str, Any]:
         """Label `paths` with the weights as they are and compare: the report of `monitor.scores`."""
+        return self.score(self._open(paths))
+
+    def score(self, examples: Iterable[Located]) -> dict[str, Any]:
+        """Do the same for sequences that were read already."""
         scores = Scores()
         # Labels that were never learned are numbered after those that were.
         numbers = {label: number for number, label in enumerate(self.tagger.labels)}
-        for batch in batches(open_examples(self._config, paths, self._on_refused)):
+        for batch in batches(examples):
             encoded = self.tagger.encode([located.example for located in batch], learn=False)
             self._refuse_all(batch, encoded)
             if encoded.accepted:
@@ -105,7 +112,23 @@ class Evaluation:
         labels = (label for example in examples for label in self.tagger.mapped(example.labels or []))
         return np.array([numbers.setdefault(label, len(numbers)) for label in labels], np.int32)
 
-    def _learn(self, paths: Sequence[str], tell: Tell) -> dict[str, Any]:
+    def _open(self, paths: Sequence[str]) -> ExampleReader:
+        return open_examples(self._config, paths, self._on_refused)
+
+    def learn(
+        self, examples: Iterable[Located], tell: Tell = lambda _: None, batch: int = BATCH
+    ) -> dict[str, Any]:
+        """Learn sequences, each once, in order.
+
+        Parameters
+        ----------
+        tell : told of every batch.
+        batch : sequences in a batch; the weights do not depend on it.
+
+        Returns
+        -------
+        sequences, tokens, and the progressive token accuracy.
+        """
         totals = {"sequences": 0, "tokens": 0, "accuracy": 0.0}
 
         def settle(pipeline: Pipeline) -> None:
@@ -117,17 +140,21 @@ class Evaluation:
                 tell(learned)
 
         with Pipeline(self.tagger, Progressive()) as pipeline:
-            for batch in batches(open_examples(self._config, paths, self._on_refused)):
-                begin = time.perf_counter()
-                encoded = self.tagger.encode([located.example for located in batch])
-                self._refuse_all(batch, encoded)
+            stream = iter(examples)
+            begin = time.perf_counter()
+            while pieces := [self._encode(part) for part in batches(islice(stream, batch), PIECE)]:
                 settle(pipeline)
-                if encoded.accepted:
-                    pipeline.submit(encoded, time.perf_counter() - begin)
+                whole = joined(pieces)
+                if whole.importance.size:
+                    pipeline.submit(whole, time.perf_counter() - begin)
+                begin = time.perf_counter()
             settle(pipeline)
-        if not totals["sequences"]:
-            raise UsageError(f"{', '.join(paths)}: no sequence to learn from")
         return totals
+
+    def _encode(self, part: Sequence[Located]) -> Batch:
+        encoded = self.tagger.encode([located.example for located in part])
+        self._refuse_all(part, encoded)
+        return encoded.batch
 
     def _refuse_all(self, batch: Sequence[Located], encoded: Encoded) -> None:
         for place, error in encoded.rejected:

@@ -14,14 +14,23 @@ from streamlearn.features.labels import LabelSet
 from streamlearn.features.space import FeatureSpace
 from streamlearn.features.templates import parse_templates
 from streamlearn.features.values import NameBook
+from streamlearn.learners.adagrad import AdaGrad
 from streamlearn.learners.adf import Adf
 from streamlearn.learners.base import Learner
+from streamlearn.learners.constraint import Constraint, Scheme
 from streamlearn.learners.perceptron import Perceptron
+from streamlearn.learners.replay import Replay
+from streamlearn.learners.sgd import Sgd
 from streamlearn.learners.tagger import Tagger
 from streamlearn.monitor.progressive import Progressive
 
 # Each takes (rows of the two tables, whether plain transitions are learned) and its settings by name.
-LEARNERS: dict[str, Callable[..., Learner]] = {"perceptron": Perceptron, "adf": Adf}
+LEARNERS: dict[str, Callable[..., Learner]] = {
+    "perceptron": Perceptron,
+    "adf": Adf,
+    "sgd": Sgd,
+    "adagrad": AdaGrad,
+}
 
 # Kernels that are cached are loaded within this time.
 _LOADING_SECONDS = 3.0
@@ -40,12 +49,15 @@ def build_tagger(config: Config) -> Tagger:
     space = FeatureSpace(templates, features.max_features, features.max_edge_features, names)
     label_set = LabelSet(labels.known, labels.map, labels.other, labels.max)
     encoder = Encoder(features.columns, space.views, label_set, features.cache, names)
-    return Tagger(encoder, label_set, space, _build_learner(config, space))
+    constraint = Constraint(labels.constrain)
+    return Tagger(encoder, label_set, space, _build_learner(config, space), constraint)
 
 
 def _build_learner(config: Config, space: FeatureSpace) -> Learner:
-    settings = config.learner.model_dump(exclude={"kind"})
-    return LEARNERS[config.learner.kind](space.capacities, space.plain_edges, **settings)
+    settings = config.learner.model_dump(exclude={"kind", "replay_tokens", "replay_looks"})
+    learner = LEARNERS[config.learner.kind](space.capacities, space.plain_edges, **settings)
+    tokens, looks = config.learner.replay_tokens, config.learner.replay_looks
+    return Replay(learner, tokens, looks) if tokens else learner
 
 
 def warm_up(config: Config, say: Callable[[str], None]) -> None:
@@ -72,13 +84,17 @@ def _exercise(config: Config) -> None:
     example = Example({name: ["a", "b"] for name in columns}, ["O", "B-X"], ready_made)
     with Pipeline(tagger, Progressive()) as pipeline:
         for _ in range(2):
-            pipeline.submit(tagger.encode([example]), 0.0)
+            pipeline.submit(tagger.encode([example]).batch, 0.0)
             pipeline.settle()
     tagger.predict_one(example)
 
 
-def open_tagger(path: Path) -> tuple[Tagger, Loaded]:
+def open_tagger(path: Path, constrain: Scheme | None = None) -> tuple[Tagger, Loaded]:
     """Make the tagger that a checkpoint file, or the newest in a state directory, holds.
+
+    Parameters
+    ----------
+    constrain : what to make of `labels.constrain` instead.
 
     Raises
     ------
@@ -86,6 +102,9 @@ def open_tagger(path: Path) -> tuple[Tagger, Loaded]:
     """
     loaded = open_checkpoint(path)
     config = from_learned(loaded.checkpoint.config)
+    if constrain is not None:
+        labels = config.labels.model_copy(update={"constrain": constrain})
+        config = config.model_copy(update={"labels": labels})
     tagger = build_tagger(config)
     tagger.restore(loaded.checkpoint.model)
     return tagger, loaded

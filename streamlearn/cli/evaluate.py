@@ -5,14 +5,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from streamlearn.cli.options import ConfigFile, Json, Set
+from streamlearn.cli.options import ConfigFile, Json, Set, Train
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-Train = Annotated[
-    list[str], typer.Option("--train", help="File to learn from; may be repeated.", metavar="FILE")
-]
 Test = Annotated[
     list[str] | None,
     typer.Option("--test", help="File to test on; may be repeated.", metavar="FILE", show_default=False),

@@ -26,3 +26,6 @@ Set = Annotated[
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object for scripts.")]
+Train = Annotated[
+    list[str], typer.Option("--train", help="File to learn from; may be repeated.", metavar="FILE")
+]

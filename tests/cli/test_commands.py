@@ -1,26 +1,13 @@
 """The commands that need no broker, as a user types them."""
 
 import json
-import subprocess
-import sys
 import time
 from pathlib import Path
 
 import pytest
 
-from streamlearn.app.daemon import build_tagger
-from streamlearn.checkpoint.state import Checkpoint
-from streamlearn.checkpoint.store import CheckpointStore
-from streamlearn.config.layers import load
-from streamlearn.config.learned import digest, learned_part
-from streamlearn.data import Position, StreamIdentity, TopicPartition
-from streamlearn.monitor.progressive import Progressive
+from tests.cli.command import save_state, streamlearn
 from tests.sequences import make_examples, to_json, write_config, write_jsonl
-
-
-def streamlearn(*arguments: object, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
-    command = [sys.executable, "-c", "from streamlearn.cli.main import main; main()", *map(str, arguments)]
-    return subprocess.run(command, input=stdin, capture_output=True, check=False, timeout=120)
 
 
 @pytest.fixture(scope="module")
@@ -31,31 +18,7 @@ def config(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def state(config: Path) -> Path:
     """A state directory with a checkpoint of 300 sequences."""
-    settings = load(config)
-    tagger = build_tagger(settings)
-    tagger.learn_many(make_examples(300))
-    directory = config.parent / "state"
-    directory.mkdir()
-    store = CheckpointStore(directory)
-    part = learned_part(settings)
-    with store.lock():
-        store.save(
-            Checkpoint(
-                model_id="test",
-                run_id="r",
-                seq=3,
-                created_unix=1.7e9,
-                app_version="0",
-                config_digest=digest(part),
-                config=part,
-                identity=StreamIdentity("cluster", {"orders": "id"}),
-                positions={TopicPartition("orders", 0): Position(300)},
-                sequences_seen=300,
-                progressive=Progressive().state(),
-                model=tagger.state(),
-            )
-        )
-    return directory
+    return save_state(config, make_examples(300), config.parent / "state")
 
 
 def test_help_answers_at_once() -> None:

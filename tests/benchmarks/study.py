@@ -1,0 +1,149 @@
+"""How accurate: every learner on every task, in one pass and until it stands still.
+
+    python -m tests.benchmarks.study --data ../shared/data --output /tmp/study
+
+Settings are chosen on the last tenth of the training set, which is not learned meanwhile; then all of it is
+learned, and the test set is read once a number. Every result is kept in the output directory as soon as it is
+there: an interrupted study goes on where it was. A table (table.md) and learning curves (TASK.png) are
+written beside it; curves need the extra `study`. Speeds mean something with --jobs 1 on an idle machine.
+"""
+
+import argparse
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from importlib.util import find_spec
+from itertools import product
+from pathlib import Path
+
+from streamlearn.app.tagger import LEARNERS, warm_up
+from streamlearn.app.workers import available_cores, spread
+from streamlearn.config.layers import load
+from tests.benchmarks.accuracy.results import Found, Results, markdown, row
+from tests.benchmarks.accuracy.runs import Run, work
+from tests.benchmarks.accuracy.tagging import tag_jnlpba
+from tests.benchmarks.accuracy.tasks import GRIDS, TUNING_PASSES, Task, tasks
+
+_JOBS = "processes, one a run (default: all cores); 0: all in this one, whose memory then means nothing"
+
+
+def say(message: str) -> None:
+    """Tell how it goes."""
+    print(f"{time.strftime('%H:%M:%S')} {message}", file=sys.stderr, flush=True)
+
+
+def grid_of(learner: str) -> list[tuple[str, ...]]:
+    """Give the settings to be tried."""
+    grid = GRIDS.get(learner, {})
+    return [
+        tuple(f"{key}={value}" for key, value in zip(grid, values, strict=True))
+        for values in product(*grid.values())
+    ]
+
+
+class Study:
+    """The runs that depend on each other: tune, then converge, then test."""
+
+    def __init__(
+        self, results: Results, learners: Sequence[str], orders: int, max_passes: int, jobs: int
+    ) -> None:
+        self._results = results
+        self._learners = learners
+        self._orders = orders
+        self._max_passes = max_passes
+        self._jobs = jobs
+
+    def rows(self, task: Task) -> dict[str, tuple[str, ...]]:
+        """Do all runs of a task that are not done, and give the row of each learner."""
+        for learner in self._learners:
+            warm_up(load(task.config, [f"learner.kind={learner}"]), say)
+        self._do([run for learner in self._learners for run in self._trials(task, learner)])
+        self._do([self._converging(task, learner) for learner in self._learners]
+                 + [run for learner in self._learners for run in self._one_pass(task, learner)])  # fmt: skip
+        self._do([self._many_passes(task, learner) for learner in self._learners])
+        return {learner: self._row(task, learner) for learner in self._learners}
+
+    def curves(self, task: Task) -> dict[str, Found]:
+        """Give what the pass in the file's order found, by learner."""
+        return {learner: self._results[self._one_pass(task, learner)[0]] for learner in self._learners}
+
+    def _trials(self, task: Task, learner: str) -> list[Run]:
+        passes = min(TUNING_PASSES, self._max_passes)
+        return [Run(task, learner, "tune", settings, 0, passes) for settings in grid_of(learner)]
+
+    def _best(self, task: Task, learner: str, after: int) -> tuple[str, ...]:
+        """Choose settings by the score on the held-out tail after a pass, counted from 0 or from the end."""
+        best = max(self._trials(task, learner), key=lambda run: self._results[run]["scores"][after])
+        return best.settings
+
+    def _one_pass(self, task: Task, learner: str) -> list[Run]:
+        settings = self._best(task, learner, 0)
+        return [Run(task, learner, "one pass", settings, order) for order in range(self._orders)]
+
+    def _converging(self, task: Task, learner: str) -> Run:
+        return Run(task, learner, "converge", self._best(task, learner, -1), 0, self._max_passes)
+
+    def _many_passes(self, task: Task, learner: str) -> Run:
+        held_out = self._converging(task, learner)
+        passes = self._results[held_out]["passes"]
+        return Run(task, learner, "many passes", held_out.settings, 0, passes)
+
+    def _row(self, task: Task, learner: str) -> tuple[str, ...]:
+        one = [self._results[run] for run in self._one_pass(task, learner)]
+        many = self._results[self._converging(task, learner)]
+        return (task.name, *row(learner, one, many, self._results[self._many_passes(task, learner)]))
+
+    def _spread(self, runs: Sequence[Run]) -> Iterator[tuple[Run, Found]]:
+        return spread(work, None, runs, max(1, self._jobs), fresh=self._jobs > 0)
+
+    def _do(self, runs: Sequence[Run]) -> None:
+        missing = [run for run in runs if run not in self._results]
+        for number, (run, result) in enumerate(self._spread(missing), 1):
+            self._results.add(run, result)
+            score = f"{100 * result['scores'][-1]:.2f} in {result['seconds']:.0f} s"
+            say(f"{number}/{len(missing)} {run.key}: {score}")
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Measure, print the table, write it and the curves."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--data", default="../shared/data", type=Path, help="the data sets")
+    parser.add_argument("--output", required=True, type=Path, help="directory of results, table and curves")
+    parser.add_argument("--tasks", nargs="+", metavar="TASK", help="default: all")
+    parser.add_argument("--learners", nargs="+", default=list(LEARNERS), choices=list(LEARNERS))
+    parser.add_argument("--orders", default=5, type=int, help="the file's, and shuffles (default 5)")
+    parser.add_argument("--max-passes", default=30, type=int, help="for convergence (default 30)")
+    parser.add_argument("--jobs", default=available_cores(), type=int, help=_JOBS)
+    options = parser.parse_args(arguments)
+    known = {task.name: task for task in tasks(options.data, options.output)}
+    wanted = options.tasks or list(known)
+    if unknown := set(wanted) - known.keys():
+        parser.error(f"--tasks {' '.join(sorted(unknown))}: there are {' '.join(known)}")
+    run([known[name] for name in wanted], options)
+
+
+def run(wanted: Sequence[Task], options: argparse.Namespace) -> None:
+    """Do the tasks one after the other; the table is written anew after each."""
+    options.output.mkdir(parents=True, exist_ok=True)
+    results = Results(options.output / "results.jsonl")
+    if results.of_other_code:
+        old = f"{results.of_other_code} of {len(results)} results"
+        say(f"{old} are of other kernels; choose another --output to measure anew")
+    if not find_spec("matplotlib"):
+        say("no curves: they need matplotlib (pip install '.[study]')")
+    study = Study(results, options.learners, options.orders, options.max_passes, options.jobs)
+    rows: list[tuple[str, ...]] = []
+    for task in wanted:
+        if task.name == "jnlpba-pos":
+            tag_jnlpba(options.data, task.train.parent, max(1, options.jobs))
+        rows += study.rows(task).values()
+        (options.output / "table.md").write_text(markdown(rows, options.orders))
+        if find_spec("matplotlib"):
+            from tests.benchmarks.accuracy.curves import draw
+
+            draw(options.output / f"{task.name}.png", task.name, study.curves(task))
+    print(markdown(rows, options.orders), end="")
+
+
+if __name__ == "__main__":
+    main()

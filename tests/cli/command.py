@@ -1,0 +1,48 @@
+"""The command as a user types it, and states to run it on."""
+
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from streamlearn.app.tagger import build_tagger
+from streamlearn.checkpoint.state import Checkpoint
+from streamlearn.checkpoint.store import CheckpointStore
+from streamlearn.config.layers import load
+from streamlearn.config.learned import digest, learned_part
+from streamlearn.data import Example, Position, StreamIdentity, TopicPartition
+from streamlearn.monitor.progressive import Progressive
+
+
+def streamlearn(*arguments: object, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
+    """Run a command in a process of its own."""
+    command = [sys.executable, "-c", "from streamlearn.cli.main import main; main()", *map(str, arguments)]
+    return subprocess.run(command, input=stdin, capture_output=True, check=False, timeout=120)
+
+
+def save_state(config: Path, examples: Sequence[Example], directory: Path) -> Path:
+    """Learn examples, and make a state directory with one checkpoint of it."""
+    settings = load(config)
+    tagger = build_tagger(settings)
+    tagger.learn_many(examples)
+    directory.mkdir()
+    store = CheckpointStore(directory)
+    part = learned_part(settings)
+    with store.lock():
+        store.save(
+            Checkpoint(
+                model_id="test",
+                run_id="r",
+                seq=3,
+                created_unix=1.7e9,
+                app_version="0",
+                config_digest=digest(part),
+                config=part,
+                identity=StreamIdentity("cluster", {"orders": "id"}),
+                positions={TopicPartition("orders", 0): Position(len(examples))},
+                sequences_seen=len(examples),
+                progressive=Progressive().state(),
+                model=tagger.state(),
+            )
+        )
+    return directory
