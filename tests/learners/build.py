@@ -69,8 +69,8 @@ def adagrad(space: FeatureSpace) -> Learner:
     return AdaGrad(space.capacities, space.plain_edges, rate=0.3, sigma=1.5)
 
 
-def adf_looking_again(space: FeatureSpace) -> Learner:
-    return replaying(adf)(space)
+def adagrad_looking_again(space: FeatureSpace) -> Learner:
+    return replaying(adagrad)(space)
 
 
 @dataclass(frozen=True)

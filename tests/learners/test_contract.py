@@ -12,7 +12,7 @@ LEARNERS = [
     build.adf_with_fading_average,
     build.sgd,
     build.adagrad,
-    build.adf_looking_again,
+    build.adagrad_looking_again,
 ]
 
 
