@@ -16,13 +16,13 @@ from importlib.util import find_spec
 from itertools import product
 from pathlib import Path
 
-from streamlearn.app.tagger import LEARNERS, warm_up
+from streamlearn.app.tagger import warm_up
 from streamlearn.app.workers import available_cores, spread
 from streamlearn.config.layers import load
 from tests.benchmarks.accuracy.results import Found, Results, markdown, row
 from tests.benchmarks.accuracy.runs import Run, work
 from tests.benchmarks.accuracy.tagging import tag_jnlpba
-from tests.benchmarks.accuracy.tasks import GRIDS, TUNING_PASSES, Task, tasks
+from tests.benchmarks.accuracy.tasks import LEARNERS, TUNING_PASSES, Task, tasks
 
 _JOBS = "processes, one a run (default: all cores); 0: all in this one, whose memory then means nothing"
 
@@ -34,10 +34,10 @@ def say(message: str) -> None:
 
 def grid_of(learner: str) -> list[tuple[str, ...]]:
     """Give the settings to be tried."""
-    grid = GRIDS.get(learner, {})
+    variant = LEARNERS[learner]
     return [
-        tuple(f"{key}={value}" for key, value in zip(grid, values, strict=True))
-        for values in product(*grid.values())
+        (*variant.fixed, *(f"{key}={value}" for key, value in zip(variant.grid, values, strict=True)))
+        for values in product(*variant.grid.values())
     ]
 
 
@@ -56,7 +56,7 @@ class Study:
     def rows(self, task: Task) -> dict[str, tuple[str, ...]]:
         """Do all runs of a task that are not done, and give the row of each learner."""
         for learner in self._learners:
-            warm_up(load(task.config, [f"learner.kind={learner}"]), say)
+            warm_up(load(task.config, [f"learner.kind={LEARNERS[learner].kind}"]), say)
         self._do([run for learner in self._learners for run in self._trials(task, learner)])
         self._do([self._converging(task, learner) for learner in self._learners]
                  + [run for learner in self._learners for run in self._one_pass(task, learner)])  # fmt: skip

@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from streamlearn.app.tagger import LEARNERS
+from streamlearn.app.tagger import LEARNERS as KINDS
 from streamlearn.config.layers import load
 from streamlearn.data import Example
 from tests.benchmarks import study
 from tests.benchmarks.accuracy.results import Results
 from tests.benchmarks.accuracy.runs import Run, has_converged, read
 from tests.benchmarks.accuracy.tagging import part_of, tag_jnlpba
-from tests.benchmarks.accuracy.tasks import CONFIGS, GRIDS, Task, tasks
+from tests.benchmarks.accuracy.tasks import CONFIGS, LEARNERS, Task, tasks
 from tests.sequences import make_examples, write_config, write_jsonl
 
 
@@ -30,7 +30,7 @@ def task(tmp_path: Path) -> Task:
 @pytest.fixture
 def options(tmp_path: Path) -> Namespace:
     return Namespace(
-        output=tmp_path / "study", learners=["perceptron", "adf"], orders=1, max_passes=2, jobs=0
+        output=tmp_path / "study", learners=["perceptron", "adf, 3 looks"], orders=1, max_passes=2, jobs=0
     )
 
 
@@ -40,7 +40,7 @@ def test_it_measures_once_and_goes_on_where_it_was(
     study.run([task], options)
     table = capsys.readouterr().out
     rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in table.splitlines()[2:]]
-    assert [row[:2] for row in rows] == [["made-up", "perceptron"], ["made-up", "adf"]]
+    assert [row[:2] for row in rows] == [["made-up", "perceptron"], ["made-up", "adf, 3 looks"]]
     assert all(40 < float(row[2]) < 100 for row in rows)
     assert (options.output / "table.md").read_text() == table
     kept = (options.output / "results.jsonl").read_text()
@@ -79,8 +79,8 @@ def test_every_task_and_every_setting_is_a_configuration(tmp_path: Path) -> None
     for task in found:
         for learner in LEARNERS:
             for settings in study.grid_of(learner):
-                load(task.config, [f"learner.kind={learner}", *settings])
-    assert GRIDS.keys() <= LEARNERS.keys()
+                load(task.config, [f"learner.kind={LEARNERS[learner].kind}", *settings])
+    assert {variant.kind for variant in LEARNERS.values()} == KINDS.keys()
     assert len({task.name for task in found}) == len(found)
 
 

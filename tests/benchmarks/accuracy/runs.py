@@ -16,7 +16,7 @@ from streamlearn.config.learned import digest, learned_part
 from streamlearn.config.shape import Config
 from streamlearn.events import Learned
 from streamlearn.stream.files import Located
-from tests.benchmarks.accuracy.tasks import CRITERION_PASSES, CRITERION_POINTS, Task
+from tests.benchmarks.accuracy.tasks import CRITERION_PASSES, CRITERION_POINTS, LEARNERS, Task
 
 Part = Literal["tune", "converge", "one pass", "many passes"]
 
@@ -55,7 +55,7 @@ class Run:
 
 @cache
 def _digest(path: Path, learner: str) -> str:
-    return digest(learned_part(load(path, [f"learner.kind={learner}"])))[:8]
+    return digest(learned_part(load(path, [f"learner.kind={LEARNERS[learner].kind}"])))[:8]
 
 
 @dataclass
@@ -83,7 +83,7 @@ class Result:
 def work(_: None, run: Run) -> dict[str, Any]:
     """Run, and give a Result as plain data."""
     begin = time.perf_counter()
-    config = load(run.task.config, [f"learner.kind={run.learner}", *run.settings])
+    config = load(run.task.config, [f"learner.kind={LEARNERS[run.learner].kind}", *run.settings])
     warm_up(config, lambda _: None)
     result = _tested(run, config) if run.part in ("one pass", "many passes") else _held_out(run, config)
     result.seconds = time.perf_counter() - begin

@@ -1,7 +1,7 @@
 """What is learned, from which files, with which settings tried: the study as data."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 HERE = Path(__file__).parent
@@ -38,16 +38,37 @@ def tasks(data: Path, output: Path) -> list[Task]:
     ]
 
 
-# Every point is learned from the first nine tenths of the training set and scored on the last. A learner that
-# is missing here is run as it is configured.
-GRIDS: Mapping[str, Mapping[str, Sequence[str]]] = {
-    "adf": {"learner.rate": ("0.02", "0.05", "0.1"), "learner.sigma": ("1", "5")},
-    "sgd": {"learner.rate": ("0.05", "0.1", "0.2"), "learner.sigma": ("1", "5")},
-    "adagrad": {"learner.rate": ("0.1", "0.2", "0.4"), "learner.sigma": ("1", "5")},
+@dataclass(frozen=True)
+class Variant:
+    """A learner with some of its settings fixed, and others to be tried.
+
+    Every point of the grid is learned from the first nine tenths of the training set and scored on the last.
+    """
+
+    kind: str
+    fixed: tuple[str, ...] = ()
+    grid: Mapping[str, Sequence[str]] = field(default_factory=dict)
+
+
+_ONCE = ("learner.replay_tokens=0",)
+_LOOKS = ("learner.replay_tokens=100000", "learner.replay_looks=3")
+
+LEARNERS: Mapping[str, Variant] = {
+    "perceptron": Variant("perceptron", _ONCE),
+    "sgd": Variant("sgd", _ONCE, {"learner.rate": ("0.05", "0.1", "0.2")}),
+    "adagrad": Variant("adagrad", _ONCE, {"learner.rate": ("0.1", "0.2")}),
+    "adf": Variant(
+        "adf", _ONCE, {"learner.rate": ("0.05", "0.1", "0.2"), "learner.window": ("100", "200", "800")}
+    ),
+    "perceptron, 3 looks": Variant("perceptron", _LOOKS),
+    "adagrad, 3 looks": Variant("adagrad", _LOOKS, {"learner.rate": ("0.05", "0.1")}),
+    "adf, 3 looks": Variant(
+        "adf", _LOOKS, {"learner.rate": ("0.1", "0.2"), "learner.window": ("400", "800")}
+    ),
 }
 
 # Passes of every point of the grid: the first decides the settings for one pass, the last those for many.
-TUNING_PASSES = 4
+TUNING_PASSES = 3
 
 # Sun, Li, Wang & Li 2014, table 4: a learner has converged when the scores of five passes in a row differ by
 # less than so many points of 100.
