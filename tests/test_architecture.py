@@ -42,6 +42,7 @@ NARROW = {
 DOORS = {
     "numba": {"kernels"},
     "msgpack": {"checkpoint.codec", "stream.codec"},
+    "msgspec": {"stream.quick"},
     "kafka": {"stream.kafka"},
     "prometheus_client": {"telemetry"},
     "river": {"monitor"},

@@ -3,13 +3,16 @@
 import time
 import zlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from itertools import groupby
+from operator import attrgetter
 from typing import Protocol
 
-from streamlearn.data import Example, Position, Record, TopicPartition
+from streamlearn.daemon.pieces import PIECE, joined
+from streamlearn.data import Batch, Example, Position, Record, TopicPartition
 from streamlearn.errors import RecordError, StreamError
 from streamlearn.events import Gap, Rejected
-from streamlearn.learners.tagger import Encoded, Tagger
+from streamlearn.learners.tagger import Tagger
 
 
 class Codec(Protocol):
@@ -30,14 +33,14 @@ class Intake:
 
     Attributes
     ----------
-    encoded : the batch.
+    batch : what of it is to be learned, encoded; may be empty.
     positions : of the partitions that brought records, once all of these are dealt with.
     rejected, gaps : to be told.
     counts, sizes, timestamps : records, bytes and last timestamp by partition.
     seconds : what decoding and encoding took.
     """
 
-    encoded: Encoded
+    batch: Batch
     positions: Mapping[TopicPartition, Position]
     rejected: Sequence[Rejected]
     gaps: Sequence[Gap]
@@ -57,24 +60,21 @@ class _Tally:
     bytes: int = 0
     missing: int = 0
 
-    def add(self, record: Record) -> None:
-        if record.offset < self.expected:
-            raise StreamError(
-                f"{record.topic}[{record.partition}]: got offset {record.offset} again, wanted "
-                f"{self.expected} or later; it is in the weights already"
-            )
-        self.missing += record.offset - self.expected
-        self.expected = record.offset + 1
-        self.last = record
-        self.records += 1
-        self.bytes += len(record.value or b"")
-
-
-@dataclass(slots=True)
-class _Decoded:
-    examples: list[Example] = field(default_factory=list)
-    records: list[Record] = field(default_factory=list)
-    rejected: list[Rejected] = field(default_factory=list)
+    def add(self, records: Sequence[Record]) -> None:
+        expected = self.expected
+        for record in records:
+            offset = record.offset
+            if offset < expected:
+                raise StreamError(
+                    f"{record.topic}[{record.partition}]: got offset {offset} again, wanted "
+                    f"{expected} or later; it is in the weights already"
+                )
+            self.missing += offset - expected
+            expected = offset + 1
+        self.expected = expected
+        self.last = records[-1]
+        self.records += len(records)
+        self.bytes += sum(len(record.value or b"") for record in records)
 
 
 class Reader:
@@ -91,29 +91,20 @@ class Reader:
         self._tagger = tagger
 
     def read(self, records: Sequence[Record], positions: Mapping[TopicPartition, Position]) -> Intake:
-        """Decode and encode; `positions` is where reading stood before.
+        """Decode and encode one record or more; `positions` is where reading stood before.
 
         Raises
         ------
         StreamError : a record came that is in the weights already.
         """
         begin = time.perf_counter()
-        tallies: dict[TopicPartition, _Tally] = {}
-        decoded = _Decoded()
-        for record in records:
-            partition = TopicPartition(record.topic, record.partition)
-            tally = tallies.get(partition)
-            if tally is None:
-                before = positions.get(partition)
-                tally = tallies[partition] = _Tally(before.next_offset if before else record.offset)
-            tally.add(record)
-            self._decode(record, decoded)
-        encoded = self._tagger.encode(decoded.examples)
-        rejected = [_rejection(decoded.records[place], error) for place, error in encoded.rejected]
+        tallies = _tally(records, positions)
+        rejected: list[Rejected] = []
+        pieces = [self._encode(records[at : at + PIECE], rejected) for at in range(0, len(records), PIECE)]
         return Intake(
-            encoded=encoded,
+            batch=joined(pieces),
             positions={partition: _position(tally) for partition, tally in tallies.items()},
-            rejected=decoded.rejected + rejected,
+            rejected=rejected,
             gaps=[Gap(partition, t.missing, lost=False) for partition, t in tallies.items() if t.missing],
             counts={partition: tally.records for partition, tally in tallies.items()},
             sizes={partition: tally.bytes for partition, tally in tallies.items()},
@@ -123,12 +114,33 @@ class Reader:
             seconds=time.perf_counter() - begin,
         )
 
-    def _decode(self, record: Record, decoded: _Decoded) -> None:
-        try:
-            decoded.examples.append(self._codec.decode_record(record))
-            decoded.records.append(record)
-        except RecordError as error:
-            decoded.rejected.append(_rejection(record, error))
+    def _encode(self, records: Sequence[Record], rejected_out: list[Rejected]) -> Batch:
+        examples: list[Example] = []
+        decoded: list[Record] = []
+        for record in records:
+            try:
+                examples.append(self._codec.decode_record(record))
+                decoded.append(record)
+            except RecordError as error:
+                rejected_out.append(_rejection(record, error))
+        encoded = self._tagger.encode(examples)
+        rejected_out += [_rejection(decoded[place], error) for place, error in encoded.rejected]
+        return encoded.batch
+
+
+def _tally(
+    records: Sequence[Record], positions: Mapping[TopicPartition, Position]
+) -> dict[TopicPartition, _Tally]:
+    tallies: dict[TopicPartition, _Tally] = {}
+    # Records come in long runs of one partition each.
+    for place, run in groupby(records, attrgetter("topic", "partition")):
+        partition, same = TopicPartition(*place), list(run)
+        tally = tallies.get(partition)
+        if tally is None:
+            before = positions.get(partition)
+            tally = tallies[partition] = _Tally(before.next_offset if before else same[0].offset)
+        tally.add(same)
+    return tallies
 
 
 def _rejection(record: Record, error: RecordError) -> Rejected:

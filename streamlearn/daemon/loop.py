@@ -95,8 +95,8 @@ class Loop:
 
     def _begin(self, intake: Intake) -> None:
         self._ahead = intake
-        if intake.encoded.accepted:
-            self._pipeline.submit(intake.encoded, intake.seconds)
+        if intake.batch.importance.size:
+            self._pipeline.submit(intake.batch, intake.seconds)
 
     def _settle(self) -> None:
         if self._ahead is None:

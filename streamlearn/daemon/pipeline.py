@@ -7,15 +7,16 @@ from typing import Self
 
 import numpy as np
 
+from streamlearn.data import Batch
 from streamlearn.events import Learned
 from streamlearn.learners.base import Outcome
-from streamlearn.learners.tagger import Encoded, Tagger
+from streamlearn.learners.tagger import Tagger
 from streamlearn.monitor.progressive import Progressive
 
 
 @dataclass(frozen=True, slots=True)
 class _Lesson:
-    encoded: Encoded
+    batch: Batch
     decode_seconds: float
     future: Future[tuple[Outcome, float]]
 
@@ -48,11 +49,11 @@ class Pipeline:
         """Whether a batch was submitted and is not settled."""
         return self._lesson is not None
 
-    def submit(self, encoded: Encoded, decode_seconds: float) -> None:
+    def submit(self, batch: Batch, decode_seconds: float) -> None:
         """Begin to learn a batch of one sequence or more; the one before must be settled."""
         if self._lesson is not None:
             raise RuntimeError("the batch before is not settled")
-        self._lesson = _Lesson(encoded, decode_seconds, self._thread.submit(self._learn, encoded))
+        self._lesson = _Lesson(batch, decode_seconds, self._thread.submit(self._learn, batch))
 
     def settle(self) -> Learned | None:
         """Wait for the batch that is being learned and score it; None if there is none."""
@@ -60,7 +61,7 @@ class Pipeline:
             return None
         lesson, self._lesson = self._lesson, None
         outcome, learn_seconds = lesson.future.result()
-        batch = lesson.encoded.batch
+        batch = lesson.batch
         labels = self._tagger.labels[: batch.labels_known[-1]]
         progressive = self._progressive.update(batch.labels, outcome.predicted, batch.starts, labels)
         wrong = batch.labels != outcome.predicted
@@ -70,8 +71,8 @@ class Pipeline:
             tokens=len(batch.labels),
             sequence_mistakes=int(np.count_nonzero(np.logical_or.reduceat(wrong, batch.starts[:-1]))),
             token_mistakes=int(np.count_nonzero(wrong)),
-            updates=outcome.updates,
-            loss=outcome.loss,
+            updates=int(outcome.updated.sum()),
+            loss=float(outcome.losses.sum()),
             lengths=np.diff(batch.starts).tolist(),
             decode_seconds=lesson.decode_seconds,
             learn_seconds=learn_seconds,
@@ -80,7 +81,7 @@ class Pipeline:
             sequences_seen=self.sequences_seen,
         )
 
-    def _learn(self, encoded: Encoded) -> tuple[Outcome, float]:
+    def _learn(self, batch: Batch) -> tuple[Outcome, float]:
         begin = time.perf_counter()
-        outcome = self._tagger.learn_batch(encoded.batch)
+        outcome = self._tagger.learn_batch(batch)
         return outcome, time.perf_counter() - begin

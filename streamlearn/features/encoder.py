@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from itertools import chain
+from operator import itemgetter
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,9 @@ from streamlearn.features.views import View
 
 # What a record with `tokens` calls its only column.
 TOKENS = "tokens"
+
+# An example, its place in what was given, and the columns that are read of it.
+_Taken = tuple[int, Example, list[list[str]]]
 
 
 class AttributeIds(dict[str, int]):
@@ -92,24 +96,19 @@ class Encoder:
         -------
         The batch, the examples that are in it, and the place of each rejected one with the reason.
         """
-        accepted: list[Example] = []
+        taken: list[_Taken] = []
         rejected: list[tuple[int, RecordError]] = []
-        labels: list[int] = []
-        known: list[int] = []
         for place, example in enumerate(examples):
             try:
-                self._check(example)
-                if learn:
-                    labels += self._encode_labels(example)
-                    known.append(len(self._labels.names))
+                taken.append((place, example, self._read(example, learn)))
             except RecordError as error:
                 rejected.append((place, error))
-            else:
-                accepted.append(example)
+        labels, known = self._encode_labels(taken, rejected) if learn else (np.empty(0, np.int32), [])
+        accepted = [example for _, example, _ in taken]
         starts = np.zeros(len(accepted) + 1, np.int64)
         np.cumsum([len(example) for example in accepted], out=starts[1:])
         caches, n = self._caches[learn], int(starts[-1])
-        values = self._encode_values(caches, accepted, n)
+        values = self._encode_values(caches, taken, n)
         attributes, attribute_starts, attribute_values = self._encode_attributes(caches, accepted, n)
         batch = Batch(
             starts=starts,
@@ -117,37 +116,64 @@ class Encoder:
             attributes=attributes,
             attribute_starts=attribute_starts,
             attribute_values=attribute_values,
-            labels=np.array(labels, np.int32),
+            labels=labels,
             labels_known=np.array(known, np.int32),
             importance=np.array([example.weight for example in accepted], np.float64),
             names_known=len(self._names),
         )
         return batch, accepted, rejected
 
-    def _check(self, example: Example) -> None:
-        columns = [self.column(example, name) for name in self._places]
+    def _read(self, example: Example, learn: bool) -> list[list[str]]:
+        """Give the columns that templates read, checked: kernels trust the lengths."""
+        try:
+            columns = [example.columns[name] for name in self._places]
+        except KeyError:
+            columns = [self.column(example, name) for name in self._places]
         if not columns and example.features is None:
             message = "no ready-made features, and no template that reads a column"
             raise RecordError(Reason.MISSING_COLUMN, message)
-        # Kernels trust the lengths.
-        if not len(example):
+        length = len(example)
+        if not length:
             raise RecordError(Reason.EMPTY, "no tokens")
-        if any(len(column) != len(example) for column in columns):
-            raise RecordError(Reason.LENGTH, "columns of unequal lengths")
+        for column in columns:
+            if len(column) != length:
+                raise RecordError(Reason.LENGTH, "columns of unequal lengths")
+        if learn:
+            if example.labels is None:
+                raise RecordError(Reason.MISSING_LABELS, "no labels to learn from")
+            if len(example.labels) != length:
+                raise RecordError(Reason.LENGTH, f"{len(example.labels)} labels for {length} tokens")
+        return columns
 
-    def _encode_labels(self, example: Example) -> list[int]:
-        if example.labels is None:
-            raise RecordError(Reason.MISSING_LABELS, "no labels to learn from")
-        if len(example.labels) != len(example):
-            message = f"{len(example.labels)} labels for {len(example)} tokens"
-            raise RecordError(Reason.LENGTH, message)
-        return self._labels.encode(example.labels)
+    def _encode_labels(
+        self, taken_out: list[_Taken], rejected_out: list[tuple[int, RecordError]]
+    ) -> tuple[NDArray[np.int32], list[int]]:
+        """Give the label numbers, and how many labels are known after each sequence; refuse some."""
+        names = list(chain.from_iterable(example.labels or () for _, example, _ in taken_out))
+        numbers = self._labels.find(names)
+        if numbers is not None:
+            return numbers, [len(self._labels.names)] * len(taken_out)
+        # Labels are new: each sequence learns its own, and is refused where there is no room for them.
+        labels: list[int] = []
+        known: list[int] = []
+        given, taken_out[:] = taken_out[:], []
+        for taken in given:
+            place, example, _ = taken
+            try:
+                labels += self._labels.encode(example.labels or ())
+            except RecordError as error:
+                rejected_out.append((place, error))
+            else:
+                taken_out.append(taken)
+                known.append(len(self._labels.names))
+        rejected_out.sort(key=itemgetter(0))
+        return np.array(labels, np.int32), known
 
-    def _encode_values(self, caches: _Caches, examples: Sequence[Example], n: int) -> NDArray[np.uint64]:
+    def _encode_values(self, caches: _Caches, taken: Sequence[_Taken], n: int) -> NDArray[np.uint64]:
         out = np.empty((n, self._n_views), np.uint64)
-        for name, ids in caches.columns.items():
-            column = list(chain.from_iterable(self.column(example, name) for example in examples))
-            out[:, self._places[name]] = ids.lookup(column)
+        for number, (name, places) in enumerate(self._places.items()):
+            values = list(chain.from_iterable(columns[number] for _, _, columns in taken))
+            out[:, places] = caches.columns[name].lookup(values)
         return out
 
     def _encode_attributes(

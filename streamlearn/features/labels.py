@@ -2,6 +2,9 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
+import numpy as np
+from numpy.typing import NDArray
+
 from streamlearn.errors import Reason, RecordError
 
 
@@ -36,6 +39,13 @@ class LabelSet:
         """Give the model's name for a label of the data."""
         return self._mapping.get(label, label if self._other is None else self._other)
 
+    def find(self, labels: Sequence[str]) -> NDArray[np.int32] | None:
+        """Give the numbers of labels of any sequences, or None if one of them was not met lately."""
+        try:
+            return np.fromiter(map(self._numbers.__getitem__, labels), np.int32, len(labels))
+        except KeyError:
+            return None
+
     def encode(self, labels: Sequence[str]) -> list[int]:
         """Turn the labels of one sequence into numbers, learning new ones.
 
@@ -44,10 +54,10 @@ class LabelSet:
         RecordError : there is no room for a new label; nothing was learned then.
         """
         try:
-            return [self._numbers[label] for label in labels]
+            return list(map(self._numbers.__getitem__, labels))
         except KeyError:
             self._learn(labels)
-            return [self._numbers[label] for label in labels]
+            return list(map(self._numbers.__getitem__, labels))
 
     def _learn(self, labels: Iterable[str]) -> None:
         mapped = dict.fromkeys(self.mapped(label) for label in labels)

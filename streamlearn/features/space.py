@@ -11,7 +11,7 @@ from streamlearn.features.table import FeatureTable
 from streamlearn.features.templates import MAX_SHIFT, Template
 from streamlearn.features.values import NameBook, stable_id
 from streamlearn.features.views import View
-from streamlearn.kernels.keys import Macros, template_keys, template_values
+from streamlearn.kernels.keys import Macros
 
 PLAIN_TRANSITION = "B"
 
@@ -49,22 +49,11 @@ class _Family:
 
     def rows(self, batch: Batch, grow: bool) -> NDArray[np.int32]:
         """Give the rows of a batch's features, flattened int32[n · K], adding new ones if `grow`."""
-        keys = np.empty((len(batch.values), len(self)), np.uint64)
-        template_keys(self._macros, batch.values, batch.starts, keys)
         if not grow:
-            return self.table.find(keys.reshape(-1))
-        rows, new = self.table.add(keys.reshape(-1))
-        if self._names.keeps:
-            fresh = slice(self.table.size - len(new), self.table.size)
-            template_values(
-                self._macros,
-                batch.values,
-                batch.starts,
-                new,
-                self._row_template[fresh],
-                self._row_values[fresh],
-            )
-        return rows
+            return self.table.find_expanded(self._macros, batch.values, batch.starts)
+        return self.table.add_expanded(
+            self._macros, batch.values, batch.starts, self._row_template, self._row_values
+        )
 
     def attribute_rows(self, batch: Batch, grow: bool) -> NDArray[np.int32]:
         """Give the rows of ready-made features, whose keys are the ids of their names."""

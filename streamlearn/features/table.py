@@ -6,6 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamlearn.errors import CheckpointError
+from streamlearn.kernels.expansion import add_features, find_features
+from streamlearn.kernels.keys import Macros
 from streamlearn.kernels.table import add_rows, find_rows
 
 
@@ -45,6 +47,40 @@ class FeatureTable:
         self.refused += refused
         return rows, new
 
+    def find_expanded(
+        self, macros: Macros, values: NDArray[np.uint64], starts: NDArray[np.int64]
+    ) -> NDArray[np.int32]:
+        """Give the row of each feature that templates make of a batch, -1 for unknown ones."""
+        rows = np.empty(len(values) * len(macros.seeds), np.int32)
+        find_features(macros, values, starts, self._slots, self.keys, rows)
+        return rows
+
+    def add_expanded(
+        self,
+        macros: Macros,
+        values: NDArray[np.uint64],
+        starts: NDArray[np.int64],
+        row_templates: NDArray[np.int16],
+        row_values: NDArray[np.uint64],
+    ) -> NDArray[np.int32]:
+        """Do the same with rows for new ones while there is room, -1 after that.
+
+        Parameters
+        ----------
+        macros, values, starts, row_templates, row_values : as in `streamlearn.kernels.expansion`.
+        """
+        rows = np.empty(len(values) * len(macros.seeds), np.int32)
+        self.size, refused = add_features(
+            macros, values, starts, self.size, self._slots, self.keys, row_templates, row_values, rows
+        )
+        self.refused += refused
+        return rows
+
+    def clear(self) -> None:
+        """Forget all keys."""
+        self.size = 0
+        self._slots[:] = 0
+
     def state(self) -> dict[str, Any]:
         """Copy what a checkpoint keeps: the keys in row order and the count of refusals."""
         return {"keys": self.keys[: self.size].copy(), "refused": self.refused}
@@ -62,7 +98,6 @@ class FeatureTable:
                 f"{keys.size} features in the checkpoint, room for {self.keys.size}: "
                 "raise features.max_features or features.max_edge_features"
             )
-        self.size = 0
-        self._slots[:] = 0
+        self.clear()
         self.add(keys)
         self.refused = state["refused"]

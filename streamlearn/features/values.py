@@ -8,7 +8,12 @@ import numpy as np
 import xxhash
 from numpy.typing import NDArray
 
+from streamlearn.features.table import FeatureTable
 from streamlearn.features.views import View
+from streamlearn.kernels.strings import hash_strings
+
+# Rare in values, and one byte in UTF-8.
+_SEPARATOR = "\x1f"
 
 
 def stable_id(text: str) -> int:
@@ -60,39 +65,62 @@ class NameBook:
         self._names = {xxhash.xxh3_64_intdigest(name): name for name in names}
 
 
-class ValueIds(dict[str, int]):
+class ValueIds:
     """Ids of every view of the values of one column; each distinct value is derived and hashed once.
 
-    Maps a value to a row of `self.ids`. Before `capacity` could be exceeded, all values are forgotten: ids
-    are hashes, so nothing but a little time is lost, and no use has to be recorded.
+    Before `capacity` could be exceeded, all values are forgotten: ids are hashes, so nothing but a little
+    time is lost, and no use has to be recorded.
     """
 
     def __init__(self, views: Sequence[View], capacity: int, names: NameBook) -> None:
-        super().__init__()
         self._views = views
         self._names = names
+        # Values are known by a hash of their own: a new one is taken for one of those remembered with a
+        # chance of `capacity` / 2**64, which is less than that of two features with one key.
+        self._table = FeatureTable(capacity)
         self.ids: NDArray[np.uint64] = np.zeros((capacity, len(views)), np.uint64)
 
-    def __missing__(self, value: str) -> int:
-        row = len(self)
-        for v, view in enumerate(self._views):
-            text = view(value)
-            key = stable_id(text)
-            self.ids[row, v] = key
-            self._names.add(key, text)
-        self[value] = row
-        return row
+    def __len__(self) -> int:
+        return self._table.size
 
     def lookup(self, values: Sequence[str]) -> NDArray[np.uint64]:
         """Give the ids of many values, uint64[len(values), number of views]."""
         capacity = len(self.ids)
         out = np.empty((len(values), len(self._views)), np.uint64)
+        hashes = _hashes(values)
         # A piece fits after the check, whatever is new in it.
         piece = max(1, capacity // 2)
         for at in range(0, len(values), piece):
-            part = values[at : at + piece]
+            part = hashes[at : at + piece]
             if len(self) + len(part) > capacity:
-                self.clear()
-            rows = np.fromiter(map(self.__getitem__, part), np.intp, len(part))
+                self._table.clear()
+            rows, new = self._table.add(part)
+            for place in new.tolist():
+                self._derive(values[at + place], rows[place])
             out[at : at + piece] = self.ids[rows]
         return out
+
+    def _derive(self, value: str, row: int) -> None:
+        for v, view in enumerate(self._views):
+            text = view(value)
+            key = stable_id(text)
+            self.ids[row, v] = key
+            self._names.add(key, text)
+
+
+def _hashes(values: Sequence[str]) -> NDArray[np.uint64]:
+    """Hash strings without an object for each of them."""
+    text = np.frombuffer(_SEPARATOR.join(values).encode(), np.uint8)
+    bounds = np.flatnonzero(text == ord(_SEPARATOR))
+    if len(bounds) != len(values) - 1:
+        # A value holds the separator (or there is none): each has to say how long it is.
+        parts = [value.encode() for value in values]
+        text = np.frombuffer(b"".join(parts), np.uint8)
+        lengths = np.array([len(part) for part in parts], np.int64)
+        ends = np.cumsum(lengths)
+        starts = ends - lengths
+    else:
+        starts, ends = np.append(0, bounds + 1), np.append(bounds, len(text))
+    hashes = np.empty(len(values), np.uint64)
+    hash_strings(text, starts, ends, hashes)
+    return hashes

@@ -25,10 +25,24 @@ def find(key, slots, row_keys):
 
 
 @kernel
+def _guess_rows(keys, slots, rows_out):
+    """Read the row in the first slot of each key: right for most, -1 where there is none.
+
+    The loads do not wait for one another, nor for a comparison, so that many are under way at once.
+    """
+    mask = np.uint64(slots.size - 1)
+    for i in range(keys.size):
+        rows_out[i] = slots[keys[i] & mask] - 1
+
+
+@kernel
 def find_rows(keys, slots, row_keys, rows_out):
     """Look up many keys without inserting: `rows_out` int32, `ABSENT` for unknown ones."""
+    _guess_rows(keys, slots, rows_out)
     for i in range(keys.size):
-        rows_out[i] = slots[find(keys[i], slots, row_keys)] - 1
+        row = rows_out[i]
+        if row >= 0 and row_keys[row] != keys[i]:
+            rows_out[i] = slots[find(keys[i], slots, row_keys)] - 1
 
 
 @kernel
@@ -51,7 +65,12 @@ def add_rows(keys, n_rows, slots, row_keys, rows_out, new_out):
     capacity = row_keys.size
     before = n_rows
     refused = 0
+    _guess_rows(keys, slots, rows_out)
     for i in range(keys.size):
+        row = rows_out[i]
+        if row >= 0 and row_keys[row] == keys[i]:
+            continue
+        # An empty slot may have been taken by a key before this one.
         slot = find(keys[i], slots, row_keys)
         row = slots[slot] - 1
         if row < 0:

@@ -15,6 +15,7 @@ import msgpack
 
 from streamlearn.data import Example, Record
 from streamlearn.errors import Reason, RecordError
+from streamlearn.stream.quick import read_plain
 from streamlearn.stream.shape import to_example
 
 ContentType = Literal["json", "msgpack"]
@@ -47,6 +48,11 @@ def decode(value: bytes | None, content_type: ContentType) -> Example:
     """
     if value is None:
         raise RecordError(Reason.TOMBSTONE, "the value is null (a tombstone), wanted a record")
+    example = read_plain(value, content_type)
+    return _read_carefully(value, content_type) if example is None else example
+
+
+def _read_carefully(value: bytes, content_type: ContentType) -> Example:
     try:
         payload = _parse_json(value) if content_type == "json" else _parse_msgpack(value)
     except UnicodeDecodeError as error:

@@ -2,8 +2,10 @@
 
     python -m tests.benchmarks.throughput --train ../shared/data/conll2000/train.jsonl.gz
 
-Kafka is the one that STREAMLEARN_TEST_BROKER names, else Apache Kafka is started as for the tests. Rounds
-alternate between what is compared; medians are printed, in tokens and sequences a second.
+Kafka is the one that STREAMLEARN_TEST_BROKER names, else Apache Kafka is started as for the tests. The bare
+client and the daemon read the same records in turn, both from the first poll to the last record; what is
+compared are medians. The daemon uses two cores and the client one, so on a machine that is busy with other
+things the CPU that each takes says more than the clock.
 """
 
 import argparse
@@ -15,18 +17,19 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from statistics import median
+from typing import NamedTuple
 
 import msgpack
 from kafka import KafkaConsumer
 from kafka import TopicPartition as KafkaPartition
 
 from streamlearn.app.daemon import Daemon
-from streamlearn.app.evaluation import BATCH, Evaluation, batches, open_examples
+from streamlearn.app.evaluation import Evaluation, batches, open_examples
 from streamlearn.app.tagger import build_tagger, warm_up
 from streamlearn.config.layers import load
 from streamlearn.config.shape import Config
 from streamlearn.data import TopicPartition
-from streamlearn.events import Event, Learned, Polled
+from streamlearn.events import Event, Learned, StateChanged
 from streamlearn.stream.codec import encode
 from tests.conftest import Broker
 from tests.kafka.broker import ApacheKafka
@@ -46,11 +49,12 @@ def learning_pass(config: Config, files: list[str]) -> float:
         for batch in batches(open_examples(config, files, fail))
     ]
     rows = [tagger._space.rows(batch, grow=True) for batch in encoded]
+    from streamlearn.kernels.mask import ANYTHING
     from streamlearn.learners.base import Supervision
 
     begin = time.perf_counter()
     for batch, active in zip(encoded, rows, strict=True):
-        supervision = Supervision(batch.labels, batch.labels_known, batch.importance)
+        supervision = Supervision(batch.labels, batch.labels_known, batch.importance, ANYTHING)
         tagger._learner.learn_many(active, supervision)
     return sum(len(batch.labels) for batch in encoded) / (time.perf_counter() - begin)
 
@@ -61,37 +65,59 @@ def from_files(config: Config, files: list[str]) -> float:
     return report["tokens"] / report["seconds"]
 
 
-def bare_client(broker: Broker, topic: str, count: int) -> float:
-    """Sequences a second of a loop that polls and decodes msgpack, and does nothing else."""
-    consumer = KafkaConsumer(bootstrap_servers=broker.server, enable_auto_commit=False, max_poll_records=2000)
+class Cost(NamedTuple):
+    """Seconds by the clock, and of all threads of this process."""
+
+    wall: float
+    cpu: float
+
+    @staticmethod
+    def now() -> "Cost":
+        """Give what a cost is the difference of."""
+        return Cost(time.perf_counter(), time.process_time())
+
+    def since(self, begin: "Cost", count: int) -> "Cost":
+        """Give microseconds a sequence."""
+        return Cost(*(1e6 * (b - a) / count for a, b in zip(begin, self, strict=True)))
+
+
+def bare_client(broker: Broker, topic: str, count: int, poll: int) -> Cost:
+    """Cost of a loop that polls and decodes msgpack, and does nothing else, from its first poll."""
+    consumer = KafkaConsumer(bootstrap_servers=broker.server, enable_auto_commit=False, max_poll_records=poll)
     partition = KafkaPartition(topic, 0)
     consumer.assign([partition])
+    # Connects, as the daemon has when it begins to poll.
+    consumer.end_offsets([partition])
     consumer.seek(partition, 0)
-    seen, begin = 0, None
+    seen, begin = 0, Cost.now()
     while seen < count:
         for records in consumer.poll(500).values():
-            begin = begin or time.perf_counter()
             for record in records:
                 msgpack.unpackb(record.value)
             seen += len(records)
-    seconds = time.perf_counter() - (begin or 0)
+    cost = Cost.now().since(begin, count)
     consumer.close()
-    return count / seconds
+    return cost
 
 
-def daemon(config: Config, count: int) -> float:
-    """Sequences a second of the daemon, from its first record to the last being learned."""
-    first: list[float] = []
-    last: list[float] = []
+def daemon(config: Config, count: int) -> Cost:
+    """Cost of the daemon from its first poll to the last record being learned."""
+    begin: list[Cost] = []
+    end: list[Cost] = []
 
     def watch(event: Event) -> None:
-        if isinstance(event, Polled) and event.records and not first:
-            first.append(time.perf_counter())
+        if isinstance(event, StateChanged) and event.state == "running":
+            begin.append(Cost.now())
         if isinstance(event, Learned) and event.sequences_seen == count:
-            last.append(time.perf_counter())
+            end.append(Cost.now())
 
-    Daemon(config, lambda: bool(last), [watch]).run()
-    return count / (last[0] - first[0])
+    Daemon(config, lambda: bool(end), [watch]).run()
+    return end[0].since(begin[0], count)
+
+
+def show(cost: Cost) -> str:
+    """Write a cost as one."""
+    return f"{1e6 / cost.wall:,.0f} sequences/s, {cost.wall:.1f} µs each, of CPU {cost.cpu:.1f} µs"
 
 
 @contextmanager
@@ -117,8 +143,10 @@ def main() -> None:
     parser.add_argument("--train", required=True, help="labelled sequences that the configuration fits")
     parser.add_argument("--rounds", default=5, type=int)
     parser.add_argument("--repeat", default=4, type=int, help="how often the file stands in the topic")
+    parser.add_argument("--set", action="append", help="setting, instead of the averaged perceptron's")
     options = parser.parse_args()
-    config = load(options.config)
+    chosen = options.set or ["learner.kind=perceptron", "learner.replay_tokens=0"]
+    config = load(options.config, chosen)
     warm_up(config, print)
     files = [options.train]
     examples = [located.example for located in open_examples(config, files, fail)]
@@ -137,20 +165,22 @@ def main() -> None:
         for _ in range(options.repeat):
             produce(server, TopicPartition(topic, 0), records)
         ratios = []
-        for number in range(options.rounds):
+        # The first round warms both up and does not count.
+        for number in range(options.rounds + 1):
             settings = [
                 f"source.topics=[{topic}]",
                 f"checkpoint.directory={folder}/{number}",
                 "metrics.port=0",
                 "source.content_type=msgpack",
+                *chosen,
             ]
             here = load(options.config, settings).model_copy(update={"kafka": server.client})
-            bare, ours = bare_client(server, topic, count), daemon(here, count)
-            ratios.append(ours / bare)
-            print(
-                f"round {number}: bare client {bare:,.0f}, daemon {ours:,.0f} sequences/s: {ratios[-1]:.2f}"
-            )
-        print(f"daemon / bare client, median {median(ratios):.2f}, {BATCH=}")
+            bare = bare_client(server, topic, count, here.source.max_poll_records)
+            ours = daemon(here, count)
+            if number:
+                ratios.append(bare.wall / ours.wall)
+                print(f"round {number}: bare client {show(bare)}; daemon {show(ours)}: {ratios[-1]:.2f}")
+        print(f"sequences a second, daemon / bare client: median {median(ratios):.2f}")
 
 
 if __name__ == "__main__":

@@ -36,13 +36,36 @@ def test_a_tiny_cache_gives_the_ids_of_a_boundless_one_and_stays_bounded(batches
     assert ids.ids.shape == (capacity, 3)
 
 
+class Derived(View):
+    """A view that tells what it was asked for."""
+
+    def __call__(self, value):
+        asked.append(value)
+        return value
+
+
+asked: list[str] = []
+
+
 def test_a_cache_forgets_nothing_while_there_is_room():
-    ids = ValueIds(VIEWS, 9, NameBook(0))
+    asked.clear()
+    ids = ValueIds([Derived("w")], 9, NameBook(0))
     for value in "abcdefghh":
         ids.lookup([value])
-    assert list(ids) == list("abcdefgh")
+    for value in "hgfedcba":
+        ids.lookup([value])
+    assert asked == list("abcdefgh")
+    assert len(ids) == 8
     ids.lookup(["i", "j"])
-    assert list(ids) == ["i", "j"]
+    assert len(ids) == 2
+    ids.lookup(["a", "j"])
+    assert asked == [*"abcdefgh", "i", "j", "a"]
+
+
+@given(values=st.lists(st.text(max_size=20) | st.sampled_from(["\x1f", "a\x1f", "\x1f\x1f", ""])))
+def test_values_may_hold_what_separates_them(values):
+    ids = ValueIds([View("w")], 50, NameBook(0))
+    assert ids.lookup(values).tolist() == [[stable_id(value)] for value in values]
 
 
 @given(names=st.lists(texts, max_size=30), capacity=st.integers(0, 4))

@@ -4,7 +4,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from streamlearn.kernels.keys import Macros, mix, template_keys, template_values
+from streamlearn.kernels.expansion import add_features, find_features
+from streamlearn.kernels.keys import Macros, mix, read_values, sequence_keys
 
 BEFORE, AFTER = (np.arange(1, 65, dtype=np.uint64) << np.uint64(32 + shift) for shift in (0, 8))
 
@@ -24,7 +25,10 @@ def make_macros(*templates):
 
 def keys_of(macros, values, starts):
     out = np.empty((len(values), macros.seeds.size), np.uint64)
-    template_keys(macros, values, starts, out)
+    for first, last in itertools.pairwise(starts.tolist()):
+        keys = np.empty((macros.seeds.size, last - first), np.uint64)
+        sequence_keys(macros, values, first, last, keys)
+        out[first:last] = keys.T
     return out
 
 
@@ -100,9 +104,45 @@ def test_sequences_never_read_from_their_neighbours_and_keys_tell_what_they_were
         alone = keys_of(macros, values[first:last].copy(), np.array([0, last - first]))
         assert np.array_equal(together[first:last], alone)
 
-    places = np.flatnonzero(rng.random(together.size) < 0.5)
-    templates, ids = np.empty(len(places), np.int16), np.zeros((len(places), 3), np.uint64)
-    template_values(macros, values, starts, places, templates, ids)
     counts = np.diff(macros.macro_starts)
-    rebuilt = [fold(macros.seeds[k], *row[: counts[k]]) for k, row in zip(templates, ids, strict=True)]
-    assert rebuilt == together.reshape(-1)[places].tolist()
+    for first, last in itertools.pairwise(starts.tolist()):
+        for t in range(first, last):
+            for k in range(len(counts)):
+                ids = np.zeros(3, np.uint64)
+                read_values(macros, k, values, t, first, last, ids)
+                assert fold(macros.seeds[k], *ids[: counts[k]]) == together[t, k]
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    lengths=st.lists(st.integers(1, 5), max_size=5),
+    seed=st.integers(0, 2**32 - 1),
+    capacity=st.integers(1, 60),
+    names=st.booleans(),
+)
+def test_rows_are_those_of_the_keys_in_order_and_new_ones_tell_what_they_were_made_of(
+    lengths, seed, capacity, names
+):
+    rng = np.random.default_rng(seed)
+    macros = make_macros((1, [(-2, 0), (1, 1)]), (2, [(0, 0)]), (4, []))
+    values = rng.integers(0, 3, (sum(lengths), 2), dtype=np.uint64)
+    starts = np.cumsum([0, *lengths], dtype=np.int64)
+    slots, row_keys = np.zeros(128, np.int32), np.zeros(capacity, np.uint64)
+    templates = np.full(capacity if names else 0, -1, np.int16)
+    made_of = np.zeros((capacity if names else 0, 2), np.uint64)
+    rows, found = np.empty((2, len(values) * 3), np.int32)
+    size, refused = add_features(macros, values, starts, 0, slots, row_keys, templates, made_of, rows)
+    find_features(macros, values, starts, slots, row_keys, found)
+    numbers: dict[int, int] = {}
+    for key in (keys := keys_of(macros, values, starts).reshape(-1).tolist()):
+        if len(numbers) < capacity:
+            numbers.setdefault(key, len(numbers))
+    assert rows.tolist() == found.tolist() == [numbers.get(key, -1) for key in keys]
+    assert (size, refused) == (len(numbers), sum(key not in numbers for key in keys))
+    assert row_keys[:size].tolist() == list(numbers)
+    if names:
+        counts = np.diff(macros.macro_starts)
+        rebuilt = [
+            fold(macros.seeds[k], *made_of[row, : counts[k]]) for row, k in enumerate(templates[:size])
+        ]
+        assert rebuilt == list(numbers)
