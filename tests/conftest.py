@@ -1,6 +1,7 @@
 """Brokers and topics for the tests that need them."""
 
 import os
+import signal
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import count
@@ -11,6 +12,15 @@ from streamlearn.demo.broker import EmbeddedBroker
 from tests.kafka.broker import ApacheKafka, MissingToolsError
 
 _numbers = count()
+
+
+def pytest_configure() -> None:
+    """Let the processes that tests start hear Ctrl-C, also where the tests run in the background of a shell.
+
+    There SIGINT is ignored, and a process inherits that.
+    """
+    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @dataclass(frozen=True)
