@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from streamlearn.data import Batch
 
-PIECE = 128
+PIECE = 64
 
 
 def joined(pieces: Sequence[Batch]) -> Batch:

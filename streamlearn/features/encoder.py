@@ -1,7 +1,7 @@
 """From examples to a batch of flat arrays: what can be done without touching the model's weights."""
 
 from collections.abc import Mapping, Sequence
-from itertools import chain
+from itertools import accumulate, chain
 from operator import itemgetter
 
 import numpy as np
@@ -105,8 +105,7 @@ class Encoder:
                 rejected.append((place, error))
         labels, known = self._encode_labels(taken, rejected) if learn else (np.empty(0, np.int32), [])
         accepted = [example for _, example, _ in taken]
-        starts = np.zeros(len(accepted) + 1, np.int64)
-        np.cumsum([len(example) for example in accepted], out=starts[1:])
+        starts = np.array([0, *accumulate(map(len, accepted))], np.int64)
         caches, n = self._caches[learn], int(starts[-1])
         values = self._encode_values(caches, taken, n)
         attributes, attribute_starts, attribute_values = self._encode_attributes(caches, accepted, n)

@@ -12,8 +12,9 @@ from streamlearn.features.table import FeatureTable
 from streamlearn.features.views import View
 from streamlearn.kernels.strings import hash_strings
 
-# Rare in values, and one byte in UTF-8.
+# One character that values hardly ever hold, and for those that do a byte that UTF-8 never does.
 _SEPARATOR = "\x1f"
+_NOT_UTF8 = b"\xff"
 
 
 def stable_id(text: str) -> int:
@@ -85,20 +86,24 @@ class ValueIds:
 
     def lookup(self, values: Sequence[str]) -> NDArray[np.uint64]:
         """Give the ids of many values, uint64[len(values), number of views]."""
-        capacity = len(self.ids)
-        out = np.empty((len(values), len(self._views)), np.uint64)
+        # A piece fits once the values before it are forgotten, whatever is new in it.
+        piece = max(1, len(self.ids) // 2)
         hashes = _hashes(values)
-        # A piece fits after the check, whatever is new in it.
-        piece = max(1, capacity // 2)
-        for at in range(0, len(values), piece):
-            part = hashes[at : at + piece]
-            if len(self) + len(part) > capacity:
-                self._table.clear()
-            rows, new = self._table.add(part)
-            for place in new.tolist():
-                self._derive(values[at + place], rows[place])
-            out[at : at + piece] = self.ids[rows]
-        return out
+        if len(values) <= piece:
+            return self._lookup(values, hashes)
+        parts = [
+            self._lookup(values[at : at + piece], hashes[at : at + piece])
+            for at in range(0, len(values), piece)
+        ]
+        return np.concatenate(parts)
+
+    def _lookup(self, values: Sequence[str], hashes: NDArray[np.uint64]) -> NDArray[np.uint64]:
+        if len(self) + len(values) > len(self.ids):
+            self._table.clear()
+        rows, new = self._table.add(hashes)
+        for place in new.tolist():
+            self._derive(values[place], rows[place])
+        return self.ids[rows]
 
     def _derive(self, value: str, row: int) -> None:
         for v, view in enumerate(self._views):
@@ -109,18 +114,12 @@ class ValueIds:
 
 
 def _hashes(values: Sequence[str]) -> NDArray[np.uint64]:
-    """Hash strings without an object for each of them."""
-    text = np.frombuffer(_SEPARATOR.join(values).encode(), np.uint8)
-    bounds = np.flatnonzero(text == ord(_SEPARATOR))
-    if len(bounds) != len(values) - 1:
-        # A value holds the separator (or there is none): each has to say how long it is.
-        parts = [value.encode() for value in values]
-        text = np.frombuffer(b"".join(parts), np.uint8)
-        lengths = np.array([len(part) for part in parts], np.int64)
-        ends = np.cumsum(lengths)
-        starts = ends - lengths
-    else:
-        starts, ends = np.append(0, bounds + 1), np.append(bounds, len(text))
+    """Hash strings without a call for each of them."""
     hashes = np.empty(len(values), np.uint64)
-    hash_strings(text, starts, ends, hashes)
+    if values:
+        text = np.frombuffer(_SEPARATOR.join(values).encode(), np.uint8)
+        if hash_strings(text, ord(_SEPARATOR), hashes) != len(values):
+            # A value holds the separator.
+            text = np.frombuffer(_NOT_UTF8.join([value.encode() for value in values]), np.uint8)
+            hash_strings(text, _NOT_UTF8[0], hashes)
     return hashes

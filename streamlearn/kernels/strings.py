@@ -7,8 +7,8 @@ from streamlearn.kernels.keys import mix
 
 
 @kernel
-def hash_strings(text, starts, ends, hashes_out):
-    """Hash strings that lie one after the other, by their length and then eight bytes at a time.
+def hash_strings(text, separator, hashes_out):
+    """Hash strings that stand one after the other, eight bytes at a time and then by their length.
 
     Two strings of one length up to eight bytes never share a hash, because `mix` is one-to-one. Of others
     a pair does with a chance of 2**-64, as it does for the ids themselves. The hashes are not for keeping:
@@ -16,15 +16,24 @@ def hash_strings(text, starts, ends, hashes_out):
 
     Parameters
     ----------
-    text : uint8[·], UTF-8.
-    starts, ends : int64[n], where each string lies in `text`.
-    hashes_out : uint64[n].
+    text : uint8[·], the strings with one `separator` between each two.
+    hashes_out : uint64[n], n ≥ 1.
+
+    Returns
+    -------
+    How many strings there are; those after the n-th are not hashed.
     """
-    for i in range(starts.size):
-        hashed = np.uint64(ends[i] - starts[i])
-        for begin in range(starts[i], ends[i], 8):
-            word = np.uint64(0)
-            for at in range(begin, min(begin + 8, ends[i])):
-                word = (word << np.uint64(8)) | np.uint64(text[at])
-            hashed = mix(hashed, word)
-        hashes_out[i] = hashed
+    found = 0
+    hashed, word, length = np.uint64(0), np.uint64(0), 0
+    for at in range(text.size + 1):
+        if at == text.size or text[at] == separator:
+            if found < hashes_out.size:
+                hashes_out[found] = mix(mix(hashed, word), np.uint64(length))
+            found += 1
+            hashed, word, length = np.uint64(0), np.uint64(0), 0
+        else:
+            if length and length % 8 == 0:
+                hashed, word = mix(hashed, word), np.uint64(0)
+            word = (word << np.uint64(8)) | np.uint64(text[at])
+            length += 1
+    return found

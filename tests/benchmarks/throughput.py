@@ -66,15 +66,16 @@ def from_files(config: Config, files: list[str]) -> float:
 
 
 class Cost(NamedTuple):
-    """Seconds by the clock, and of all threads of this process."""
+    """Seconds by the clock, and of the CPU: of all threads of this process, and of the one that reads."""
 
     wall: float
     cpu: float
+    reading: float
 
     @staticmethod
     def now() -> "Cost":
         """Give what a cost is the difference of."""
-        return Cost(time.perf_counter(), time.process_time())
+        return Cost(time.perf_counter(), time.process_time(), time.thread_time())
 
     def since(self, begin: "Cost", count: int) -> "Cost":
         """Give microseconds a sequence."""
@@ -117,7 +118,8 @@ def daemon(config: Config, count: int) -> Cost:
 
 def show(cost: Cost) -> str:
     """Write a cost as one."""
-    return f"{1e6 / cost.wall:,.0f} sequences/s, {cost.wall:.1f} µs each, of CPU {cost.cpu:.1f} µs"
+    cpu = f"CPU {cost.cpu:.1f} µs, {cost.reading:.1f} of it to read"
+    return f"{1e6 / cost.wall:,.0f} sequences/s, {cost.wall:.1f} µs each ({cpu})"
 
 
 @contextmanager
