@@ -9,6 +9,7 @@ from contextlib import ExitStack
 import streamlearn
 from streamlearn.app.tagger import build_tagger, warm_up
 from streamlearn.checkpoint.generations import Loaded
+from streamlearn.checkpoint.lock import lock_directory
 from streamlearn.checkpoint.schedule import CheckpointSchedule
 from streamlearn.checkpoint.store import CheckpointStore
 from streamlearn.checkpoint.writer import BackgroundWriter
@@ -19,7 +20,13 @@ from streamlearn.daemon.keeper import Keeper, Lineage, Snapshot
 from streamlearn.daemon.loop import Loop
 from streamlearn.daemon.pipeline import Pipeline
 from streamlearn.data import Position, StreamIdentity, TopicPartition
-from streamlearn.errors import BrokerUnavailableError, CheckpointError, ConfigError, StreamError
+from streamlearn.errors import (
+    BrokerUnavailableError,
+    CheckpointError,
+    ConfigError,
+    StreamError,
+    TelemetryError,
+)
 from streamlearn.events import Event, Gap, Observer, Resumed, StateChanged
 from streamlearn.monitor.progressive import Progressive
 from streamlearn.stream.codec import RecordCodec
@@ -65,7 +72,14 @@ class Daemon:
             digest=self._digest,
         )
         self._observers: tuple[Observer, ...] = (metrics, health, EventLog(), *observers)
-        self._server = Server(config.metrics.host, config.metrics.port, metrics.registry, health)
+        try:
+            self._server = Server(config.metrics.host, config.metrics.port, metrics.registry, health)
+        except TelemetryError:
+            # A second daemon of the same configuration finds its port taken; what it must hear is why.
+            if config.checkpoint.directory.is_dir():
+                with lock_directory(config.checkpoint.directory):
+                    pass
+            raise
 
     @property
     def url(self) -> str:
@@ -87,6 +101,7 @@ class Daemon:
         except BaseException as error:
             # A stop that comes while a broker is waited for is no failure.
             if not (isinstance(error, BrokerUnavailableError) and self._stopping()):
+                emit(_logger, logging.ERROR, "failed", error=str(error) or type(error).__name__)
                 self._observe(StateChanged("failed"))
                 raise
         self._observe(StateChanged("stopped"))

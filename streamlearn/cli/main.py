@@ -1,5 +1,7 @@
 """The `streamlearn` command."""
 
+import os
+import signal
 import sys
 
 import typer
@@ -13,7 +15,7 @@ from streamlearn.cli.predict import predict
 from streamlearn.cli.produce import produce
 from streamlearn.cli.run import run
 from streamlearn.cli.tune import tune
-from streamlearn.errors import StreamlearnError, UsageError
+from streamlearn.errors import CheckpointError, StreamlearnError, UsageError
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 for command in (demo, run, produce, evaluate, tune, predict, inspect, check):
@@ -42,6 +44,14 @@ def main() -> None:
     except StreamlearnError as error:
         print(f"streamlearn: {error}", file=sys.stderr)
         sys.exit(error.exit_code)
+    except BrokenPipeError:
+        # Whoever read us has gone, such as head(1); what is buffered still has nowhere to go.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(128 + signal.SIGPIPE)
+    except OSError as error:
+        print(f"streamlearn: {error.filename or 'output'}: {error.strerror}", file=sys.stderr)
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(CheckpointError.exit_code)
     except SystemExit as end:
         # What the parser of the command line calls 2 is EX_USAGE in sysexits.h.
         sys.exit(UsageError.exit_code if end.code == 2 else end.code)

@@ -20,7 +20,7 @@ class Refusals:
         """Take one."""
         self._counts[error.reason] += 1
         if self._counts.total() <= SHOWN:
-            self._console.print(f"refused: {error}", style="yellow", markup=False, highlight=False)
+            self._say(f"refused: {error}")
 
     def __bool__(self) -> bool:
         """Tell whether there were any."""
@@ -30,4 +30,8 @@ class Refusals:
         """Print how many there were of each reason, if any."""
         if self._counts:
             counts = ", ".join(f"{count} {reason}" for reason, count in self._counts.most_common())
-            self._console.print(f"refused in all: {counts}", style="yellow", markup=False, highlight=False)
+            self._say(f"refused in all: {counts}")
+
+    def _say(self, line: str) -> None:
+        # One line each however wide the terminal: they are searched for and piped.
+        self._console.print(line, style="yellow", markup=False, highlight=False, soft_wrap=True)

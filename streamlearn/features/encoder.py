@@ -10,11 +10,16 @@ from numpy.typing import NDArray
 from streamlearn.data import Batch, Example
 from streamlearn.errors import Reason, RecordError
 from streamlearn.features.labels import LabelSet
-from streamlearn.features.values import NameBook, ValueIds, stable_id
+from streamlearn.features.values import LONGEST_KEPT, NameBook, ValueIds, stable_id
 from streamlearn.features.views import View
 
 # What a record with `tokens` calls its only column.
 TOKENS = "tokens"
+
+# One record must not outweigh all others together: a larger weight is a mistake of its producer.
+MAX_WEIGHT = 1000.0
+# Values beyond it, of ready-made features, ruin a model for good as well.
+MAX_VALUE = 1e6
 
 # An example, its place in what was given, and the columns that are read of it.
 _Taken = tuple[int, Example, list[list[str]]]
@@ -29,10 +34,12 @@ class AttributeIds(dict[str, int]):
         self._names = names
 
     def __missing__(self, name: str) -> int:
-        if len(self) >= self._capacity:
-            self.clear()
-        key = self[name] = stable_id(name)
-        self._names.add(key, name)
+        key = stable_id(name)
+        if len(name) <= LONGEST_KEPT:
+            if len(self) >= self._capacity:
+                self.clear()
+            self[name] = key
+            self._names.add(key, name)
         return key
 
 
@@ -142,6 +149,11 @@ class Encoder:
                 raise RecordError(Reason.MISSING_LABELS, "no labels to learn from")
             if len(example.labels) != length:
                 raise RecordError(Reason.LENGTH, f"{len(example.labels)} labels for {length} tokens")
+            if example.features is not None:
+                _check_values(example.features)
+            if example.weight > MAX_WEIGHT:
+                message = f"weight is {example.weight:g}, wanted at most {MAX_WEIGHT:g}"
+                raise RecordError(Reason.TOO_LARGE, message)
         return columns
 
     def _encode_labels(
@@ -193,3 +205,14 @@ class Encoder:
         np.cumsum(counts, out=starts[1:])
         weights = np.array(values, np.float64)
         return np.array(ids, np.uint64), starts, weights if (weights != 1.0).any() else np.empty(0)
+
+
+def _check_values(features: Sequence[list[str]] | Sequence[dict[str, float]]) -> None:
+    for t, attributes in enumerate(features):
+        if isinstance(attributes, dict):
+            for name, value in attributes.items():
+                if abs(value) > MAX_VALUE:
+                    message = (
+                        f"features[{t}].{name[:40]} is {value:g}, wanted at most {MAX_VALUE:g} either way"
+                    )
+                    raise RecordError(Reason.TOO_LARGE, message)

@@ -7,6 +7,8 @@ from numpy.typing import NDArray
 
 from streamlearn.errors import Reason, RecordError
 
+LONGEST_LABEL = 256
+
 
 class LabelSet:
     """Label names and their numbers in the order of first sighting.
@@ -62,6 +64,8 @@ class LabelSet:
     def _learn(self, labels: Iterable[str]) -> None:
         mapped = dict.fromkeys(self.mapped(label) for label in labels)
         new = [name for name in mapped if name not in self._index]
+        if any(len(name) > LONGEST_LABEL for name in new):
+            raise RecordError(Reason.TOO_LARGE, f"a label has more than {LONGEST_LABEL} characters")
         if len(self.names) + len(new) > self._max_labels:
             message = f"label {new[0]!r} would be number {len(self.names) + 1} of {self._max_labels}"
             raise RecordError(Reason.LABELS_FULL, f"{message} (labels.max)")

@@ -22,8 +22,12 @@ def stable_id(text: str) -> int:
     return xxhash.xxh3_64_intdigest(text.encode())
 
 
+# Longer strings are not kept anywhere: what is bounded in number is then bounded in bytes.
+LONGEST_KEPT = 256
+
+
 class NameBook:
-    """The strings behind ids, kept for inspection only, up to `capacity` of them; 0 keeps none."""
+    """The strings behind ids, kept for inspection only, up to `capacity` short ones; 0 keeps none."""
 
     def __init__(self, capacity: int) -> None:
         self._capacity = capacity
@@ -39,7 +43,7 @@ class NameBook:
 
     def add(self, key: int, text: str) -> None:
         """Remember `text` while there is room."""
-        if len(self._names) < self._capacity:
+        if len(self._names) < self._capacity and len(text) <= LONGEST_KEPT:
             self._names.setdefault(key, text.encode())
 
     def get(self, key: int) -> str:

@@ -33,7 +33,7 @@ def configure(output: Format = "text", level: Level = "info", stream: TextIO | N
     logging.basicConfig(level=level.upper(), handlers=[handler], force=True)
     if level != "debug":
         # The client tells of each connection and each retry; `eventlog` says once what matters of it.
-        logging.getLogger("kafka").setLevel(logging.ERROR)
+        logging.getLogger("kafka").setLevel(logging.CRITICAL)
 
 
 def emit(logger: logging.Logger, level: int, event: str, **fields: object) -> None:

@@ -164,6 +164,8 @@ def test_a_second_daemon_on_the_same_state_ends_with_75(
     other.write_text(json.dumps(second))
     assert Run(other).wait() == 75
     assert "is held by pid" in (folder / "second" / "log").read_text()
+    # The very same configuration, whose port is taken too, is told the same.
+    assert Run(config).wait() == 75
     assert run.end(signal.SIGTERM) == 0
 
 

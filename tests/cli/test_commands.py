@@ -1,6 +1,8 @@
 """The commands that need no broker, as a user types them."""
 
 import json
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -144,3 +146,14 @@ def test_check_tells_every_problem_on_a_line(config: Path, tmp_path: Path) -> No
 
 def test_a_wrong_command_line_ends_with_64() -> None:
     assert streamlearn("evaluate", "--nonsense").returncode == 64
+
+
+def test_an_output_that_is_full_is_one_line(state: Path, tmp_path: Path) -> None:
+    file = write_jsonl(tmp_path / "new.jsonl.gz", make_examples(2000))
+    command = [sys.executable, "-c", "from streamlearn.cli.main import main; main()", "predict"]
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run(
+            [*command, str(state), str(file)], stdout=full, stderr=subprocess.PIPE, check=False, timeout=120
+        )
+    assert done.returncode == 74
+    assert done.stderr.decode() == "streamlearn: output: No space left on device\n"

@@ -1,5 +1,6 @@
 """The loop over an in-memory log and a real store."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -182,3 +183,15 @@ def test_states_and_connection_are_told(tmp_path: Path) -> None:
     rig.run(2)
     assert [event.state for event in rig.of_type(StateChanged)] == ["running", "stopping"]
     assert all(event.connected for event in rig.of_type(Polled))
+
+
+def test_one_record_cannot_ruin_the_model(tmp_path: Path) -> None:
+    source = MemorySource([ORDERS])
+    heavy = {"columns": {"w": ["a"], "pos": ["b"]}, "labels": ["O"], "weight": 1e8}
+    long = {"columns": {"w": ["a"], "pos": ["b"]}, "labels": ["x" * 300]}
+    for record in (heavy, long):
+        source.append(json.dumps(record).encode())
+    rig = Rig(tmp_path, source)
+    rig.run(2)
+    assert [event.reason for event in rig.of_type(Rejected)] == [Reason.TOO_LARGE, Reason.TOO_LARGE]
+    assert rig.of_type(Learned) == []
