@@ -51,6 +51,13 @@ def batches(examples: Iterable[Located], size: int = BATCH) -> Iterator[list[Loc
         yield batch
 
 
+def refuse(batch: Sequence[Located], encoded: Encoded, on_refused: Refuse) -> None:
+    """Tell of the sequences of a batch that could not be encoded, each with its file and line."""
+    for place, error in encoded.rejected:
+        at = batch[place]
+        on_refused(RecordError(error.reason, f"{at.path}:{at.line}: {error}"))
+
+
 class Evaluation:
     """Learns files in one or more passes, then labels others.
 
@@ -101,7 +108,7 @@ class Evaluation:
         numbers = {label: number for number, label in enumerate(self.tagger.labels)}
         for batch in batches(examples):
             encoded = self.tagger.encode([located.example for located in batch], learn=False)
-            self._refuse_all(batch, encoded)
+            refuse(batch, encoded, self._on_refused)
             if encoded.accepted:
                 gold = self._gold(encoded.accepted, numbers)
                 predicted = self.tagger.predict_batch(encoded.batch)
@@ -153,10 +160,5 @@ class Evaluation:
 
     def _encode(self, part: Sequence[Located]) -> Batch:
         encoded = self.tagger.encode([located.example for located in part])
-        self._refuse_all(part, encoded)
+        refuse(part, encoded, self._on_refused)
         return encoded.batch
-
-    def _refuse_all(self, batch: Sequence[Located], encoded: Encoded) -> None:
-        for place, error in encoded.rejected:
-            at = batch[place]
-            self._on_refused(RecordError(error.reason, f"{at.path}:{at.line}: {error}"))

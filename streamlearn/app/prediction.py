@@ -4,11 +4,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from streamlearn.app.evaluation import BATCH, Refuse, batches, open_examples
+from streamlearn.app.evaluation import BATCH, Refuse, batches, open_examples, refuse
 from streamlearn.app.tagger import open_tagger
 from streamlearn.config.learned import from_learned
 from streamlearn.data import Prediction
-from streamlearn.errors import CheckpointError, RecordError, UsageError
+from streamlearn.errors import CheckpointError, UsageError
 from streamlearn.learners.constraint import Scheme
 from streamlearn.stream.files import Located
 from streamlearn.stream.inputs import STDIN
@@ -54,10 +54,8 @@ def predictions(
     examples = open_examples(config, [path], on_refused, require_labels=False)
     for batch in batches(examples, 1 if path == STDIN else BATCH):
         encoded = tagger.encode([located.example for located in batch], learn=False)
+        refuse(batch, encoded, on_refused)
         refused = dict(encoded.rejected)
-        for place, error in refused.items():
-            at = batch[place]
-            on_refused(RecordError(error.reason, f"{at.path}:{at.line}: {error}"))
         kept = [located for place, located in enumerate(batch) if place not in refused]
         if kept:
             found = tagger.explain_batch(encoded.batch, marginals=wanted.marginals, k_best=wanted.k_best)

@@ -44,11 +44,6 @@ class Pipeline:
     def __exit__(self, *_: object) -> None:
         self._thread.shutdown(wait=True)
 
-    @property
-    def is_learning(self) -> bool:
-        """Whether a batch was submitted and is not settled."""
-        return self._lesson is not None
-
     def submit(self, batch: Batch, decode_seconds: float) -> None:
         """Begin to learn a batch of one sequence or more; the one before must be settled."""
         if self._lesson is not None:
