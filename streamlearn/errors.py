@@ -23,6 +23,10 @@ class ConfigError(StreamlearnError):
 
     exit_code = 78
 
+    def __init__(self, *problems: str) -> None:
+        super().__init__("; ".join(problems))
+        self.problems = problems
+
 
 class StreamError(StreamlearnError):
     """The stream is not the one that the state was learned from: lost, truncated or recreated."""

@@ -48,7 +48,6 @@ DOORS = {
     "river": {"monitor"},
     "xxhash": {"features.values", "checkpoint"},
     "pydantic": {"config"},
-    "pydantic_settings": {"config"},
     # `produce` knows no configuration, but takes settings of the client in YAML.
     "yaml": {"config", "cli.produce"},
     "typer": {"cli"},

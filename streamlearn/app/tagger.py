@@ -44,7 +44,8 @@ def build_tagger(config: Config) -> Tagger:
     ConfigError : the templates are wrong.
     """
     features, labels = config.features, config.labels
-    templates = parse_templates(features.templates or "", features.columns, "features.templates")
+    where = str(features.template_file or "features.templates")
+    templates = parse_templates(features.templates or "", features.columns, where)
     names = NameBook(features.names)
     space = FeatureSpace(templates, features.max_features, features.max_edge_features, names)
     label_set = LabelSet(labels.known, labels.map, labels.other, labels.max)

@@ -18,6 +18,8 @@ from streamlearn.stream.files import Located
 
 Grid = Mapping[str, Sequence[str]]
 
+LEARNED = ("features", "labels", "learner")
+
 # The first is that of Sun, Li, Wang & Li 2014, section 4.3. The steps of SGD fall for all features alike, and
 # those of AdaGrad with the gradients, so that both begin with larger ones.
 GRIDS: Mapping[str, Grid] = {
@@ -83,7 +85,7 @@ def parse_grid(options: Sequence[str]) -> Grid:
 
     Raises
     ------
-    UsageError : not of that form, or one key twice.
+    UsageError : not of that form, a key that changes nothing that is learned, or one key twice.
     """
     grid: dict[str, tuple[str, ...]] = {}
     for option in options:
@@ -91,6 +93,10 @@ def parse_grid(options: Sequence[str]) -> Grid:
         found = tuple(value.strip() for value in values.split(","))
         if not key or not all(found):
             raise UsageError(f"--grid {option}: dotted.key=value,value is wanted, e.g. learner.rate=0.05,0.1")
+        if key.partition(".")[0] not in LEARNED:
+            raise UsageError(
+                f"--grid {option}: no weight depends on {key}; keys of {', '.join(LEARNED)} can be tried"
+            )
         if key in grid:
             raise UsageError(f"--grid {option}: {key} stands here twice; give all its values in one --grid")
         grid[key] = found

@@ -30,15 +30,13 @@ def inspect(checkpoint: CheckpointPath, top: Top = 8, labels: Labels = 12, as_js
 
 
 def _print(report: dict[str, Any], n_labels: int, console: "Console") -> None:
-    from rich.table import Table
-
     def say(text: str) -> None:
         console.print(text, highlight=False, markup=False, soft_wrap=True)
 
-    facts = Table.grid(padding=(0, 2))
-    for name, value in _facts(report):
-        facts.add_row(name, value)
-    console.print(facts, highlight=False, markup=False)
+    facts = dict(_facts(report))
+    width = max(map(len, facts))
+    for name, value in facts.items():
+        say(f"{name:<{width}}  {value}")
     for row in report["positions"]:
         say(f"{row['topic']}[{row['partition']}]: next offset {row['next_offset']:,}")
     say(f"\n{len(report['labels'])} labels: {', '.join(report['labels'])}")

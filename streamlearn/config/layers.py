@@ -1,6 +1,7 @@
 """Where the values of a configuration come from.
 
 Later wins: the YAML file, environment variables (``STREAMLEARN_LEARNER__AVERAGE=false``), ``--set`` options.
+All values are YAML; only passwords and user names in the environment are taken as they are.
 """
 
 import difflib
@@ -11,8 +12,8 @@ from typing import Any, get_args
 
 import yaml
 from pydantic import BaseModel, ValidationError
-from pydantic_settings import BaseSettings, EnvSettingsSource, SettingsConfigDict, SettingsError
 
+from streamlearn.config.environment import settings_in
 from streamlearn.config.shape import Config, LearnerConfig
 from streamlearn.errors import ConfigError
 
@@ -67,25 +68,6 @@ def parse_sections(text: str, path: Path) -> dict[str, Any]:
     return values
 
 
-class _Environment(BaseSettings, Config):
-    """Tells pydantic-settings which variables there are."""
-
-    model_config = SettingsConfigDict(env_prefix="STREAMLEARN_", env_nested_delimiter="__")
-
-
-def _environment() -> dict[str, Any]:
-    for name in os.environ:
-        section, nested, _ = name.removeprefix("STREAMLEARN_").partition("__")
-        if name.startswith("STREAMLEARN_") and nested and section.lower() not in Config.model_fields:
-            raise ConfigError(
-                f"{name}: no section {section.lower()!r}; there are {', '.join(Config.model_fields)}"
-            )
-    try:
-        return EnvSettingsSource(_Environment)()
-    except SettingsError as error:
-        raise ConfigError(f"environment: {error}; lists and mappings are wanted in JSON") from None
-
-
 def merged(low: Mapping[str, Any], high: Mapping[str, Any]) -> dict[str, Any]:
     """Lay `high` over `low`, key by key."""
     if "kind" in high and high["kind"] != low.get("kind"):
@@ -103,18 +85,30 @@ def parse_overrides(assignments: Sequence[str]) -> dict[str, Any]:
         dotted, equals, text = assignment.partition("=")
         if not equals or not dotted:
             raise ConfigError(f"--set {assignment}: dotted.key=value is wanted, e.g. learner.average=false")
-        *parents, last = dotted.split(".")
-        place = tree
-        for parent in parents:
-            if not isinstance(place.get(parent), dict):
-                place[parent] = {}
-            place = place[parent]
-        place[last] = parse(text, f"--set {assignment}")
+        _plant(tree, dotted.split("."), parse(text, f"--set {assignment}"))
     return tree
 
 
-def _explain(error: ValidationError, where: str) -> str:
-    return "; ".join(_problem(dict(problem), where) for problem in error.errors())
+def _environment() -> dict[str, Any]:
+    tree: dict[str, Any] = {}
+    for name, path, text in settings_in(os.environ):
+        # Read as YAML, the password 0123 would be another number, and #1 nothing at all.
+        is_plain = path[-1].endswith(("password", "username"))
+        _plant(tree, path, text if is_plain else parse(text, name))
+    return tree
+
+
+def _plant(tree: dict[str, Any], path: Sequence[str], value: Any) -> None:
+    *parents, last = path
+    for parent in parents:
+        if not isinstance(tree.get(parent), dict):
+            tree[parent] = {}
+        tree = tree[parent]
+    tree[last] = value
+
+
+def _explained(error: ValidationError, where: str) -> ConfigError:
+    return ConfigError(*(_problem(dict(problem), where) for problem in error.errors()))
 
 
 def _problem(problem: Mapping[str, Any], where: str) -> str:
@@ -150,13 +144,13 @@ def _resolve_templates(values: dict[str, Any], base: Path) -> dict[str, Any]:
     if not isinstance(features, dict) or not features.get("template_file"):
         return values
     if features.get("templates"):
-        return values
+        raise ConfigError("features: give templates or template_file, not both")
     path = base / str(features["template_file"])
     try:
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(f"features.template_file: {path}: {error}") from None
-    return values | {"features": features | {"templates": text, "template_file": None}}
+    return values | {"features": features | {"templates": text, "template_file": path.resolve()}}
 
 
 def load(path: Path, overrides: Sequence[str] = ()) -> Config:
@@ -170,11 +164,15 @@ def load(path: Path, overrides: Sequence[str] = ()) -> Config:
     ------
     ConfigError : every problem, with the key and what was wanted.
     """
-    layers = parse_sections(read_text(path), path), _environment(), parse_overrides(overrides)
+    layers = (
+        parse_sections(read_text(path), path),
+        _environment(),
+        parse_overrides(overrides),
+    )
     values: dict[str, Any] = {}
     for layer in layers:
         values = merged(values, layer)
     try:
         return Config.model_validate(_resolve_templates(values, path.parent))
     except ValidationError as error:
-        raise ConfigError(_explain(error, str(path))) from None
+        raise _explained(error, str(path)) from None

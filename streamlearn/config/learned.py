@@ -48,7 +48,8 @@ def differences(learned: Mapping[str, Any], other: Mapping[str, Any]) -> list[st
 
 def learned_part(config: Config) -> dict[str, Any]:
     """Give what weights depend on as plain data; it holds no secret."""
-    return config.model_dump(mode="json", include=_LEARNED)
+    # The text of a template file is kept, not where it was.
+    return config.model_dump(mode="json", include=_LEARNED, exclude={"features": {"template_file"}})
 
 
 def from_learned(learned: Mapping[str, Any]) -> Config:

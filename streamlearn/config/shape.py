@@ -102,9 +102,7 @@ class FeaturesConfig(_Section):
     )
 
     @model_validator(mode="after")
-    def _one_source_of_templates(self) -> "FeaturesConfig":
-        if self.templates is not None and self.template_file is not None:
-            raise ValueError("give templates or template_file, not both")
+    def _columns_for_templates(self) -> "FeaturesConfig":
         if (self.templates or self.template_file) and not self.columns:
             raise ValueError("templates read columns: name them in features.columns")
         return self

@@ -85,6 +85,11 @@ def test_a_grid_of_another_form_is_refused(options: list[str]) -> None:
         parse_grid(options)
 
 
+def test_a_key_that_changes_nothing_that_is_learned_is_no_part_of_a_grid() -> None:
+    with pytest.raises(UsageError, match=r"no weight depends on metrics\.port; keys of features, labels"):
+        parse_grid(["metrics.port=1,2"])
+
+
 def test_fewer_sequences_than_folds_are_refused(config: Path) -> None:
     with pytest.raises(UsageError, match="2 sequences"):
         CrossValidation(candidates(config, [], GRID), located(2), 3, 0)

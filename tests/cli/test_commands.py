@@ -123,6 +123,11 @@ def test_inspect_names_what_is_in_a_checkpoint(state: Path) -> None:
     assert report["heaviest"]["O"][0][0] in text
 
 
+def test_inspect_cuts_nothing_off_where_it_is_piped(config: Path, tmp_path: Path) -> None:
+    long = save_state(config, make_examples(5), tmp_path / ("x" * 120))
+    assert str(long).encode() in streamlearn("inspect", long).stdout
+
+
 @pytest.mark.parametrize("command", ["inspect", "predict"])
 def test_a_checkpoint_that_is_not_there_is_one_line(command: str, tmp_path: Path) -> None:
     done = streamlearn(command, tmp_path, *(["-"] if command == "predict" else []))

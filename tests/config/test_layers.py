@@ -7,6 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from streamlearn.config.layers import load
+from streamlearn.config.learned import from_learned, learned_part
 from streamlearn.config.shape import Config
 from streamlearn.errors import ConfigError
 
@@ -72,24 +73,54 @@ def test_set_takes_yaml(write):
     assert config.kafka["retries"] == 3
 
 
-def test_lists_and_mappings_in_the_environment_are_json(write, monkeypatch):
-    monkeypatch.setenv("STREAMLEARN_SOURCE__TOPICS", '["a", "b"]')
-    monkeypatch.setenv("STREAMLEARN_LABELS__MAP", '{"B-NP": "B"}')
+def test_the_environment_takes_yaml_as_set_does(write, monkeypatch):
+    monkeypatch.setenv("STREAMLEARN_SOURCE__TOPICS", "[a, b]")
+    monkeypatch.setenv("STREAMLEARN_LABELS__MAP", '{"B-NP": B}')
+    monkeypatch.setenv("STREAMLEARN_KAFKA__RETRIES", "3")
     config = load(write(""))
     assert (config.source.topics, config.labels.map) == (["a", "b"], {"B-NP": "B"})
-    monkeypatch.setenv("STREAMLEARN_SOURCE__TOPICS", "a,b")
-    message = refusal(write(""))
-    assert message.startswith("environment: ")
-    assert '"source"' in message
-    assert message.endswith("lists and mappings are wanted in JSON")
+    assert config.kafka["retries"] == 3
+    monkeypatch.setenv("STREAMLEARN_SOURCE__TOPICS", "[a")
+    assert refusal(write("")).startswith("STREAMLEARN_SOURCE__TOPICS: ")
 
 
-def test_a_variable_of_no_section_is_refused_and_others_variables_are_left_alone(write, monkeypatch):
-    monkeypatch.setenv("STREAMLEARN_TEST_BROKER", "localhost:1")
-    load(write(""))
-    monkeypatch.setenv("STREAMLEARN_LEARNR__AVERAGE", "true")
-    message = refusal(write(""))
-    assert message.startswith("STREAMLEARN_LEARNR__AVERAGE: no section 'learnr'; there are model, source,")
+@pytest.mark.parametrize("secret", ["0123", "a #b", "#1", "{x", "true", "a: b"])
+def test_passwords_and_user_names_in_the_environment_are_taken_as_they_are(write, monkeypatch, secret):
+    monkeypatch.setenv("STREAMLEARN_KAFKA__SASL_PLAIN_PASSWORD", secret)
+    monkeypatch.setenv("STREAMLEARN_KAFKA__SASL_PLAIN_USERNAME", secret)
+    kafka = load(write("")).kafka
+    assert (kafka["sasl_plain_password"], kafka["sasl_plain_username"]) == (secret, secret)
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("STREAMLEARN_LEARNR__AVERAGE", "no section 'learnr'; did you mean STREAMLEARN_LEARNER__AVERAGE?"),
+        ("STREAMLEARN_MODLE", "no section 'modle'; did you mean STREAMLEARN_MODEL?"),
+        ("STREAMLEARN_METRICS_PORT", "no section 'metrics_port'; did you mean STREAMLEARN_METRICS__PORT?"),
+        ("STREAMLEARN_XYZ", "no section 'xyz'; there are model, source,"),
+    ],
+)
+def test_a_variable_of_no_section_is_refused_with_the_nearest(write, monkeypatch, name, hint):
+    monkeypatch.setenv(name, "1")
+    assert refusal(write("")).startswith(f"{name}: {hint}")
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("STREAMLEARN_TEST_BROKER", "localhost:1"),
+        # Kubernetes links every service of a namespace into every pod.
+        ("STREAMLEARN_SERVICE_HOST", "10.0.0.1"),
+        ("STREAMLEARN_SERVICE_PORT_METRICS", "9464"),
+        ("STREAMLEARN_PORT", "tcp://10.0.0.1:9464"),
+        ("STREAMLEARN_NP_PORT_9464_TCP_ADDR", "10.0.0.1"),
+        ("STREAMLEARN_NP_SERVICE_HOST", "10.0.0.1"),
+    ],
+)
+def test_variables_of_others_are_left_alone(write, monkeypatch, name, value):
+    monkeypatch.setenv(name, value)
+    assert load(write("")) == Config()
 
 
 @pytest.mark.parametrize(
@@ -120,6 +151,9 @@ def test_every_problem_of_a_file_is_told_at_once(write):
     message = refusal(write("learner: {avrage: 1}\nmetrics: {port: x}\nlog: {level: loud}\n"))
     for part in ("learner.avrage", "metrics.port: ", "(got 'x')", "log.level", "'debug', 'info'"):
         assert part in message
+    with pytest.raises(ConfigError) as refused:
+        load(write("learner: {avrage: 1}\nmetrics: {port: x}\nlog: {level: loud}\n"))
+    assert len(refused.value.problems) == 3
 
 
 @pytest.mark.parametrize(
@@ -180,10 +214,11 @@ def test_a_template_file_stands_beside_the_configuration(write, tmp_path, monkey
     for each in (path, path.relative_to(tmp_path)):
         config = load(each)
         assert config.features.templates == "U:%x[0,0]\nB\n"
-        # The text is all that counts: a checkpoint is read where the file is not.
-        assert config.features.template_file is None
-    absolute = write(f"features: {{columns: [w], template_file: {tmp_path}/deep/t.template}}")
-    assert load(absolute).features == config.features
+        assert (tmp_path / config.features.template_file).exists()
+    absolute = load(write(f"features: {{columns: [w], template_file: {tmp_path}/deep/t.template}}"))
+    # The text is all that counts: a checkpoint is read where the file is not.
+    assert learned_part(absolute) == learned_part(config)
+    assert from_learned(learned_part(config)).features.template_file is None
 
 
 def test_a_missing_template_file_and_two_sources_of_templates_are_refused(write):

@@ -72,7 +72,6 @@ def test_a_configuration_cannot_be_changed():
         ({"source": {"start": "middle"}}, "source.start"),
         ({"source": {"max_poll_records": 0}}, "greater than or equal to 1"),
         ({"features": {"columns": ["w", "w"]}}, "'w' stands here twice"),
-        ({"features": {"templates": "B", "template_file": "f", "columns": ["w"]}}, "not both"),
         ({"features": {"templates": "U:%x[0,0]"}}, "name them in features.columns"),
         ({"features": {"max_features": 0}}, "greater than or equal to 1"),
         ({"features": {"cache": 0}}, "greater than or equal to 1"),
