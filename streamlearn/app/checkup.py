@@ -4,63 +4,80 @@ import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from streamlearn.app.continuing import require_same_model, require_same_stream
+from streamlearn.app.reading import build_source, in_words
 from streamlearn.app.tagger import build_tagger
-from streamlearn.checkpoint.generations import open_checkpoint
+from streamlearn.checkpoint.generations import Loaded, open_checkpoint
 from streamlearn.checkpoint.lock import lock_directory
 from streamlearn.config.layers import load
-from streamlearn.config.learned import changes
 from streamlearn.config.shape import Config
-from streamlearn.errors import CheckpointError, StateLockedError, StreamlearnError
+from streamlearn.errors import CheckpointError, ConfigError, StateLockedError, StreamlearnError
 from streamlearn.stream.kafka.probe import Finding, probe
 
 
 def check(path: Path, overrides: Sequence[str], live: bool, timeout_seconds: float) -> Iterator[Finding]:
     """Look at the file; with `live` also at the state directory, the broker, topics and permissions.
 
-    Changes nothing: a state directory that is missing is not made.
+    Whatever `run` would refuse to continue is a problem here, for the same reason. Changes nothing: a state
+    directory that is missing is not made.
     """
     try:
         config = load(path, overrides)
         tagger = build_tagger(config)
-    except StreamlearnError as error:
-        yield Finding("config", False, str(error))
+    except ConfigError as error:
+        yield from (Finding("config", False, problem, error.exit_code) for problem in error.problems)
         return
     reads = ", ".join(config.features.columns) if config.features.templates else "ready-made features"
     labels = f", {len(tagger.labels)} labels known" if tagger.labels else ""
     learner = f"learner {config.learner.kind}"
     yield Finding("config", True, f"{path}: model {config.model}, {learner}, reads {reads}{labels}")
     if live:
-        yield from _state(config)
-        source = config.source
-        yield from probe(config.kafka, source.topics, source.partitions, timeout_seconds)
+        yield from _look_around(config, timeout_seconds)
 
 
-def _state(config: Config) -> Iterator[Finding]:
-    directory = config.checkpoint.directory
+def _look_around(config: Config, timeout_seconds: float) -> Iterator[Finding]:
+    yield _state(config.checkpoint.directory)
+    loaded = None
+    if any(config.checkpoint.directory.glob("checkpoint-*.slcp*")):
+        try:
+            loaded = open_checkpoint(config.checkpoint.directory)
+            require_same_model(loaded, config)
+        except StreamlearnError as error:
+            yield Finding.problem("checkpoint", error)
+        else:
+            seen = loaded.checkpoint.sequences_seen
+            yield Finding("checkpoint", True, f"{loaded.path}: verifies, {seen:,} sequences learned")
+    found = probe(config.kafka, config.source.topics, config.source.partitions, timeout_seconds)
+    yield from found
+    if loaded and all(finding.ok for finding in found):
+        yield _positions(config, loaded, timeout_seconds)
+
+
+def _state(directory: Path) -> Finding:
+    if not directory.is_dir():
+        parent = next(parent for parent in directory.absolute().parents if parent.exists())
+        if parent.is_dir() and os.access(parent, os.W_OK):
+            return Finding("state", True, f"{directory}: will be made")
+        error = CheckpointError(f"{directory}: is missing, and cannot be made in {parent}")
+        return Finding.problem("state", error)
     try:
-        if not directory.is_dir():
-            parent = next(parent for parent in directory.absolute().parents if parent.exists())
-            fine = parent.is_dir() and os.access(parent, os.W_OK)
-            what = "will be made" if fine else f"is missing, and cannot be made in {parent}"
-            yield Finding("state", fine, f"{directory}: {what}")
-            return
         with lock_directory(directory):
-            yield Finding("state", True, f"{directory}: can be written, no daemon holds it")
-    except (StateLockedError, CheckpointError) as error:
-        yield Finding("state", False, str(error))
-    if any(directory.glob("checkpoint-*.slcp")):
-        yield _newest(config)
+            return Finding("state", True, f"{directory}: can be written, no daemon holds it")
+    except (StateLockedError, CheckpointError) as refusal:
+        return Finding.problem("state", refusal)
 
 
-def _newest(config: Config) -> Finding:
+def _positions(config: Config, loaded: Loaded, timeout_seconds: float) -> Finding:
+    positions = loaded.checkpoint.positions
+    source = None
     try:
-        loaded = open_checkpoint(config.checkpoint.directory)
-    except CheckpointError as error:
-        return Finding("checkpoint", False, str(error))
-    changed = changes(loaded.checkpoint.config, config)
-    if changed and not config.checkpoint.accept_config_change:
-        return Finding(
-            "checkpoint", False, f"{loaded.path}: learned with other values of {', '.join(changed)}"
-        )
-    seen = loaded.checkpoint.sequences_seen
-    return Finding("checkpoint", True, f"{loaded.path}: verifies, {seen:,} sequences learned")
+        source = build_source(config, connect_timeout_seconds=timeout_seconds)
+        require_same_stream(loaded.checkpoint.identity, source.identity())
+        lost = source.open(positions)
+    except StreamlearnError as error:
+        return Finding.problem("positions", error)
+    finally:
+        if source is not None:
+            source.close()
+    missing = f", {sum(lost.values()):,} records were removed before them" if lost else ""
+    return Finding("positions", True, f"the stream goes on at {in_words(positions)}{missing}")

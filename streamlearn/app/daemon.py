@@ -4,33 +4,28 @@ import gc
 import logging
 import uuid
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 
 import streamlearn
+from streamlearn.app.continuing import require_same_model, require_same_stream
+from streamlearn.app.reading import build_source, in_words
 from streamlearn.app.tagger import build_tagger, warm_up
 from streamlearn.checkpoint.generations import Loaded
 from streamlearn.checkpoint.lock import lock_directory
 from streamlearn.checkpoint.schedule import CheckpointSchedule
 from streamlearn.checkpoint.store import CheckpointStore
 from streamlearn.checkpoint.writer import BackgroundWriter
-from streamlearn.config.learned import changes, digest, learned_part
+from streamlearn.config.learned import digest, learned_part
 from streamlearn.config.shape import Config
 from streamlearn.daemon.intake import Reader
 from streamlearn.daemon.keeper import Keeper, Lineage, Snapshot
 from streamlearn.daemon.loop import Loop
 from streamlearn.daemon.pipeline import Pipeline
 from streamlearn.data import Position, StreamIdentity, TopicPartition
-from streamlearn.errors import (
-    BrokerUnavailableError,
-    CheckpointError,
-    ConfigError,
-    StreamError,
-    TelemetryError,
-)
+from streamlearn.errors import BrokerUnavailableError, CheckpointError, TelemetryError
 from streamlearn.events import Event, Gap, Observer, Resumed, StateChanged
 from streamlearn.monitor.progressive import Progressive
 from streamlearn.stream.codec import RecordCodec
-from streamlearn.stream.kafka.consumer import KafkaSource
 from streamlearn.stream.source import Source
 from streamlearn.telemetry.eventlog import EventLog
 from streamlearn.telemetry.health import Health
@@ -48,6 +43,7 @@ class Daemon:
     ----------
     stopping : asked at every turn, and while waiting for a broker.
     observers : told of every event, beside the metrics, the health and the log.
+    at_once : gives a context in which a stop need not wait to be asked for.
 
     Raises
     ------
@@ -55,15 +51,25 @@ class Daemon:
     """
 
     def __init__(
-        self, config: Config, stopping: Callable[[], bool], observers: Iterable[Observer] = ()
+        self,
+        config: Config,
+        stopping: Callable[[], bool],
+        observers: Iterable[Observer] = (),
+        at_once: Callable[[], AbstractContextManager[None]] = nullcontext,
     ) -> None:
         self._config = config
         self._stopping = stopping
+        self._at_once = at_once
         self._learned = learned_part(config)
         self._digest = digest(self._learned)
         self._tagger = build_tagger(config)
         self._progressive = Progressive()
-        self._source = self._build_source()
+        self._source: Source = build_source(
+            config,
+            connect_timeout_seconds=config.source.connect_timeout_seconds,
+            stopping=stopping,
+            on_lost=lambda partition, count: self._observe(Gap(partition, count, lost=True)),
+        )
         health = Health(config.metrics.stall_seconds)
         metrics = Metrics(
             version=streamlearn.__version__,
@@ -97,7 +103,9 @@ class Daemon:
             with ExitStack() as stack:
                 stack.enter_context(self._server)
                 emit(_logger, logging.INFO, "metrics", url=f"{self.url}/metrics")
-                self._prepare(stack).run(self._stopping)
+                loop = self._prepare(stack)
+                loop.run(self._stopping)
+                emit(_logger, logging.INFO, "stopped_at", positions=in_words(loop.positions))
         except BaseException as error:
             # A stop that comes while a broker is waited for is no failure.
             if not (isinstance(error, BrokerUnavailableError) and self._stopping()):
@@ -108,14 +116,17 @@ class Daemon:
 
     def _prepare(self, stack: ExitStack) -> Loop:
         store = self._open_store(stack)
-        warm_up(self._config, lambda text: emit(_logger, logging.INFO, text))
         loaded = store.load_newest()
+        if loaded:
+            require_same_model(loaded, self._config)
+        with self._at_once():
+            warm_up(self._config, lambda text: emit(_logger, logging.INFO, text))
         if loaded:
             self._restore(loaded)
         stack.callback(self._source.close)
         identity = self._source.identity()
         if loaded:
-            _check_identity(loaded.checkpoint.identity, identity)
+            require_same_stream(loaded.checkpoint.identity, identity)
         positions = self._open_source(loaded.checkpoint.positions if loaded else None)
         seen = loaded.checkpoint.sequences_seen if loaded else 0
         # What is there now stays until the end. Left to the collector, it would be walked through again
@@ -143,17 +154,6 @@ class Daemon:
 
     def _restore(self, loaded: Loaded) -> None:
         checkpoint = loaded.checkpoint
-        if checkpoint.model_id != self._config.model:
-            raise ConfigError(
-                f"{loaded.path} is of the model {checkpoint.model_id!r}, the configuration of "
-                f"{self._config.model!r}; give each model its own checkpoint.directory"
-            )
-        changed = changes(checkpoint.config, self._config)
-        if changed and not self._config.checkpoint.accept_config_change:
-            raise ConfigError(
-                f"{loaded.path} was learned with other values of {', '.join(changed)}; change them back, "
-                "start in a new checkpoint.directory, or set checkpoint.accept_config_change=true"
-            )
         self._tagger.restore(checkpoint.model)
         self._progressive.restore(checkpoint.progressive, self._tagger.labels)
         self._observe(
@@ -174,6 +174,7 @@ class Daemon:
         for partition, count in self._source.open(positions).items():
             positions[partition] = Position(positions[partition].next_offset + count)
             self._observe(Gap(partition, count, lost=True))
+        emit(_logger, logging.INFO, "reading_from", positions=in_words(positions))
         return positions
 
     def _build_keeper(
@@ -197,36 +198,6 @@ class Daemon:
         source = self._config.source
         return RecordCodec(source.content_type, True, source.max_tokens, source.max_record_bytes)
 
-    def _build_source(self) -> Source:
-        source = self._config.source
-        return KafkaSource(
-            self._config.kafka,
-            source.topics,
-            partitions=source.partitions,
-            start=source.start,
-            group_id=source.group if source.group is not None else f"streamlearn-{self._config.model}",
-            on_gap=source.on_gap,
-            max_poll_records=source.max_poll_records,
-            connect_timeout_seconds=source.connect_timeout_seconds,
-            stopping=self._stopping,
-            on_lost=lambda partition, count: self._observe(Gap(partition, count, lost=True)),
-        )
-
     def _observe(self, event: Event) -> None:
         for observer in self._observers:
             observer(event)
-
-
-def _check_identity(saved: StreamIdentity, found: StreamIdentity) -> None:
-    if saved.cluster_id and found.cluster_id and saved.cluster_id != found.cluster_id:
-        raise StreamError(
-            f"the state was learned from cluster {saved.cluster_id}, this one is {found.cluster_id}; "
-            "its offsets mean nothing here"
-        )
-    for topic, topic_id in saved.topic_ids.items():
-        now = found.topic_ids.get(topic)
-        if now and now != topic_id:
-            raise StreamError(
-                f"topic {topic} was deleted and created anew (id {topic_id} is now {now}); its offsets mean "
-                "nothing any more: start in a new checkpoint.directory"
-            )

@@ -17,24 +17,22 @@ Timeout = Annotated[
 def check(
     config: ConfigFile, live: Live = False, timeout: Timeout = 10.0, set_: Set = None, as_json: Json = False
 ) -> None:
-    """Validate a configuration; every problem is one line, and the exit code is 78 if there is any."""
+    """Validate a configuration; every problem is one line, and the exit code is what `run` would end with."""
     import json
     from dataclasses import asdict
 
     from rich.console import Console
 
     from streamlearn.app.checkup import check as findings
-    from streamlearn.errors import ConfigError
 
     console = Console()
-    fine = True
+    exit_code = 0
     for finding in findings(config, set_ or [], live, timeout):
-        fine = fine and finding.ok
+        exit_code = exit_code or finding.exit_code
         if as_json:
             print(json.dumps(asdict(finding)))
             continue
         mark, style = ("ok", "green") if finding.ok else ("problem", "red")
         console.print(f"{mark:<8}", style=style, end="")
         console.print(f"{finding.name}: {finding.message}", highlight=False, markup=False, soft_wrap=True)
-    if not fine:
-        raise typer.Exit(ConfigError.exit_code)
+    raise typer.Exit(exit_code)

@@ -22,9 +22,12 @@ def produce(
         list[str], typer.Argument(help="JSON Lines or column files, plain or .gz; - is standard input.")
     ],
     topic: Annotated[str, typer.Option(help="Topic to write to.")],
-    bootstrap_servers: Annotated[str, typer.Option(help="Brokers, host:port with commas between.")] = (
-        "localhost:9092"
-    ),
+    bootstrap_servers: Annotated[
+        str,
+        typer.Option(
+            help="Brokers, host:port with commas between.", envvar="STREAMLEARN_KAFKA__BOOTSTRAP_SERVERS"
+        ),
+    ] = "localhost:9092",
     format: Annotated[  # noqa: A002 - the option is called so
         Literal["json", "msgpack"], typer.Option(help="How records are encoded.")
     ] = "json",
@@ -60,7 +63,9 @@ def produce(
         list[str] | None,
         typer.Option(help="Setting of the Kafka client, key=value in YAML; may be repeated."),
     ] = None,
-    strict: Annotated[bool, typer.Option("--strict", help="Exit with 65 if anything was refused.")] = False,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Exit with 65 if anything was refused, not only if all was.")
+    ] = False,
 ) -> None:
     """Feed sequences from files into a topic.
 
@@ -107,7 +112,7 @@ def produce(
         raise sink.first_error
     if interrupt.stopped:
         raise typer.Exit(interrupt.exit_code)
-    if strict and reader.refused:
+    if reader.refused and (strict or not feeder.sequences):
         raise typer.Exit(_EXIT_REFUSED)
 
 

@@ -16,6 +16,7 @@ def run(config: ConfigFile, set_: Set = None) -> None:
     settings = load(config, set_ or [])
     configure(settings.log.format, settings.log.level)
     with stop_on_signals() as stopping:
-        from streamlearn.app.daemon import Daemon
+        with stopping.at_once():
+            from streamlearn.app.daemon import Daemon
 
-        Daemon(settings, stopping).run()
+        Daemon(settings, stopping, at_once=stopping.at_once).run()

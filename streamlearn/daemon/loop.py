@@ -54,6 +54,11 @@ class Loop:
         # Read, and being learned: not part of `self._positions` yet.
         self._ahead: Intake | None = None
 
+    @property
+    def positions(self) -> Mapping[TopicPartition, Position]:
+        """How far each partition is in the weights."""
+        return self._positions
+
     def run(self, stopping: Callable[[], bool]) -> None:
         """Run until `stopping` says so, then leave everything learned in a checkpoint.
 

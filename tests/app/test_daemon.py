@@ -231,6 +231,34 @@ def test_a_stop_while_no_broker_answers_is_clean(folder: Path) -> None:
     assert run.end(signal.SIGTERM) == 0
 
 
+def test_a_stop_while_kernels_are_compiled_need_not_wait_for_them(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(folder / "cache"))
+    [port] = free_ports(1)
+    config, _ = configure(folder, Broker(f"127.0.0.1:{port}"), "absent")
+    run = Run(config)
+    until(lambda: "compiling kernels" in (folder / "log").read_text(), 60)
+    assert run.end(signal.SIGTERM) == 0
+    # It did not come as far as the broker.
+    assert "waiting for a broker" not in (folder / "log").read_text()
+    assert "stopped" not in (folder / "log").read_text()
+
+
+def test_start_and_stop_say_where_each_partition_stands(
+    folder: Path, apache_kafka: Broker, topic: str
+) -> None:
+    create(apache_kafka, topic, partitions=2)
+    fill(apache_kafka, topic, make_examples(5), 1)
+    config, url = configure(folder, apache_kafka, topic)
+    run = Run(config)
+    until(lambda: metric(url, "streamlearn_sequences_seen") == 5, 60)
+    assert run.end(signal.SIGTERM) == 0
+    log = (folder / "log").read_text()
+    assert f'reading_from positions="{topic}[0]@0 {topic}[1]@0"' in log
+    assert f'stopped_at positions="{topic}[0]@0 {topic}[1]@5"' in log
+
+
 def fetch(url: str) -> tuple[int, str]:
     try:
         with urllib.request.urlopen(url, timeout=5) as answer:

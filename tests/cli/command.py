@@ -3,7 +3,9 @@
 import subprocess
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from streamlearn.app.tagger import build_tagger
 from streamlearn.checkpoint.state import Checkpoint
@@ -20,7 +22,7 @@ def streamlearn(*arguments: object, stdin: bytes = b"") -> subprocess.CompletedP
     return subprocess.run(command, input=stdin, capture_output=True, check=False, timeout=120)
 
 
-def save_state(config: Path, examples: Sequence[Example], directory: Path) -> Path:
+def save_state(config: Path, examples: Sequence[Example], directory: Path, **changes: Any) -> Path:
     """Learn examples, and make a state directory with one checkpoint of it."""
     settings = load(config)
     tagger = build_tagger(settings)
@@ -29,20 +31,19 @@ def save_state(config: Path, examples: Sequence[Example], directory: Path) -> Pa
     store = CheckpointStore(directory)
     part = learned_part(settings)
     with store.lock():
-        store.save(
-            Checkpoint(
-                model_id="test",
-                run_id="r",
-                seq=3,
-                created_unix=1.7e9,
-                app_version="0",
-                config_digest=digest(part),
-                config=part,
-                identity=StreamIdentity("cluster", {"orders": "id"}),
-                positions={TopicPartition("orders", 0): Position(len(examples))},
-                sequences_seen=len(examples),
-                progressive=Progressive().state(),
-                model=tagger.state(),
-            )
+        checkpoint = Checkpoint(
+            model_id="test",
+            run_id="r",
+            seq=3,
+            created_unix=1.7e9,
+            app_version="0",
+            config_digest=digest(part),
+            config=part,
+            identity=StreamIdentity("cluster", {"orders": "id"}),
+            positions={TopicPartition("orders", 0): Position(len(examples))},
+            sequences_seen=len(examples),
+            progressive=Progressive().state(),
+            model=tagger.state(),
         )
+        store.save(replace(checkpoint, **changes))
     return directory

@@ -101,6 +101,28 @@ def test_refusals_are_told_and_strict_makes_them_fail(
 
 
 @pytest.mark.apache
+def test_where_all_was_refused_and_nothing_sent_it_fails(
+    apache_kafka: "Broker", topic: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "bad.jsonl"
+    path.write_text('{"tokens":[]}\n')
+    monkeypatch.setenv("STREAMLEARN_KAFKA__BOOTSTRAP_SERVERS", apache_kafka.server)
+    result = run(str(path), "--topic", topic, "--create-topic", "1")
+    assert result.exit_code == 65
+    assert result.stdout.startswith("sent 0 sequences")
+
+
+@pytest.mark.apache
+@pytest.mark.parametrize("create", [(), ("--create-topic", "1")])
+def test_what_is_no_name_of_a_topic_is_said_to_be_none(
+    apache_kafka: "Broker", columns: str, create: tuple[str, ...]
+) -> None:
+    result = run(columns, "--topic", "my topic", "--bootstrap-servers", apache_kafka.server, *create)
+    assert isinstance(result.exception, ConfigError)
+    assert "no name of a topic, wanted up to 249 letters" in str(result.exception)
+
+
+@pytest.mark.apache
 def test_repeat_and_limit(apache_kafka: "Broker", topic: str, columns: str) -> None:
     server = ("--bootstrap-servers", apache_kafka.server, "--create-topic", "1", "--key", "none")
     result = run(columns, "--topic", topic, *server, "--repeat", "3", "--limit", "5", "--rate", "1000")

@@ -17,7 +17,6 @@ REFUSALS = (
     errors.UnsupportedSaslMechanismError,
     errors.IllegalSaslStateError,
 )
-_GONE = (errors.UnknownTopicOrPartitionError, errors.InvalidTopicError)
 
 
 def reason(error: BaseException) -> str:
@@ -39,7 +38,11 @@ def translated(error: Exception, where: str) -> StreamlearnError:
         return AuthenticationError(f"{where}: not permitted, grant the access: {reason(error)}")
     if isinstance(error, REFUSALS):
         return AuthenticationError(f"{where}: the broker refused the credentials: {reason(error)}")
-    if isinstance(error, _GONE):
+    if isinstance(error, errors.InvalidTopicError):
+        return ConfigError(
+            f"{where}: no name of a topic, wanted up to 249 letters, digits and . _ -: {reason(error)}"
+        )
+    if isinstance(error, errors.UnknownTopicOrPartitionError):
         return StreamError(f"{where}: the topic does not exist: {reason(error)}")
     if isinstance(error, errors.RetriableError):
         return BrokerUnavailableError(f"{where}: no broker answered: {reason(error)}")

@@ -14,8 +14,6 @@ from streamlearn.errors import StreamError
 from streamlearn.stream.kafka.connection import Manager, Patience, insist
 from streamlearn.stream.kafka.settings import nearest
 
-_MISSING = (errors.UnknownTopicOrPartitionError, errors.InvalidTopicError)
-
 
 @dataclass(frozen=True, slots=True)
 class Topic:
@@ -39,14 +37,14 @@ def describe(manager: Manager, topics: Sequence[str], patience: Patience) -> Clu
     Raises
     ------
     StreamError : one does not exist; names it and the topics with the nearest names.
-    AuthenticationError : one may not be described.
+    ConfigError : one is no name of a topic. AuthenticationError : one may not be described.
     BrokerUnavailableError
     """
     response = insist(lambda timeout_ms: _settled(_ask(manager, topics, timeout_ms)), patience)
     found: dict[str, Topic] = {}
     for topic in response.topics:
         error = errors.for_code(topic.error_code)
-        if error in _MISSING:
+        if error is errors.UnknownTopicOrPartitionError:
             known = names(manager, patience)
             raise StreamError(f"{patience.where}: no topic {topic.name!r}{nearest(topic.name, known)}")
         partitions = frozenset(p.partition_index for p in topic.partitions)
@@ -79,6 +77,6 @@ def _settled(response: Any) -> Any:
     """Give the response back, or raise a topic's error unless it is that the topic does not exist."""
     for topic in response.topics:
         error = errors.for_code(topic.error_code)
-        if error not in (errors.NoError, *_MISSING):
+        if error not in (errors.NoError, errors.UnknownTopicOrPartitionError):
             raise error(topic.name)
     return response

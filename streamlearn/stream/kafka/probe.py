@@ -7,7 +7,13 @@ from typing import Any
 from kafka import KafkaConsumer
 
 from streamlearn.data import TopicPartition
-from streamlearn.errors import AuthenticationError, BrokerUnavailableError, ConfigError, StreamlearnError
+from streamlearn.errors import (
+    AuthenticationError,
+    BrokerUnavailableError,
+    ConfigError,
+    StreamError,
+    StreamlearnError,
+)
 from streamlearn.stream.kafka.connection import Manager, Patience, connected
 from streamlearn.stream.kafka.failures import translated
 from streamlearn.stream.kafka.metadata import Topic, describe
@@ -17,11 +23,20 @@ from streamlearn.stream.kafka.settings import brokers, settings_for
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that was looked at: what, whether it is as it should be, and one line about it."""
+    """One thing that was looked at: what, whether it is as it should be, and one line about it.
+
+    `exit_code` is what a daemon would end with because of it.
+    """
 
     name: str
     ok: bool
     message: str
+    exit_code: int = 0
+
+    @classmethod
+    def problem(cls, name: str, error: StreamlearnError) -> "Finding":
+        """Give what a refusal is worth."""
+        return cls(name, False, str(error), error.exit_code)
 
 
 def probe(
@@ -56,11 +71,11 @@ def probe(
 
 def _not_connected(where: str, error: StreamlearnError) -> list[Finding]:
     if isinstance(error, ConfigError):
-        return [Finding("client", False, str(error))]
+        return [Finding.problem("client", error)]
     if isinstance(error, AuthenticationError):
         reached = Finding("broker", True, f"{where}: a broker answers")
-        return [reached, Finding("authentication", False, str(error))]
-    return [Finding("broker", False, str(error))]
+        return [reached, Finding.problem("authentication", error)]
+    return [Finding.problem("broker", error)]
 
 
 def _login(client: Mapping[str, Any]) -> str:
@@ -80,11 +95,12 @@ def _topic(
     try:
         topic = describe(manager, [name], patience).topics[name]
     except Exception as error:
-        return [Finding(f"topic {name}", False, str(translated(error, patience.where)))]
+        return [Finding.problem(f"topic {name}", translated(error, patience.where))]
     absent = sorted(set(partitions or ()) - topic.partitions)
     count = len(topic.partitions)
     if absent:
-        return [Finding(f"topic {name}", False, f"{name}: no partition {absent}, the topic has {count}")]
+        why = StreamError(f"{name}: no partition {absent}, the topic has {count}")
+        return [Finding.problem(f"topic {name}", why)]
     found = Finding(f"topic {name}", True, f"{name}: exists, partitions: {count}")
     return [found, _readable(consumer, name, topic, partitions, patience)]
 
@@ -98,8 +114,9 @@ def _readable(
         beginnings = start_offsets(consumer, asked, "earliest", patience)
         ends = start_offsets(consumer, asked, "latest", patience)
     except BrokerUnavailableError as error:
-        return Finding(f"read {name}", False, f"{name}: a partition has no leader that answers: {error}")
+        why = BrokerUnavailableError(f"{name}: a partition has no leader that answers: {error}")
+        return Finding.problem(f"read {name}", why)
     except Exception as error:
-        return Finding(f"read {name}", False, f"{name}: {translated(error, patience.where)}")
+        return Finding.problem(f"read {name}", translated(error, f"{name}: {patience.where}"))
     records = sum(ends.values()) - sum(beginnings.values())
     return Finding(f"read {name}", True, f"{name}: can be read, holds about {records} records")

@@ -1,0 +1,45 @@
+"""The source that a configuration names."""
+
+from collections.abc import Callable, Iterable, Mapping
+
+from streamlearn.config.shape import Config
+from streamlearn.data import Position, TopicPartition
+from streamlearn.stream.kafka.consumer import KafkaSource
+
+
+def build_source(
+    config: Config,
+    *,
+    connect_timeout_seconds: float | None,
+    stopping: Callable[[], bool] = lambda: False,
+    on_lost: Callable[[TopicPartition, int], None] = lambda *_: None,
+) -> KafkaSource:
+    """Make a source, not yet connected.
+
+    Raises
+    ------
+    ConfigError : the client refuses its settings.
+    """
+    source = config.source
+    return KafkaSource(
+        config.kafka,
+        source.topics,
+        partitions=source.partitions,
+        start=source.start,
+        group_id=source.group if source.group is not None else f"streamlearn-{config.model}",
+        on_gap=source.on_gap,
+        max_poll_records=source.max_poll_records,
+        connect_timeout_seconds=connect_timeout_seconds,
+        stopping=stopping,
+        on_lost=on_lost,
+    )
+
+
+def in_words(positions: Mapping[TopicPartition, Position]) -> str:
+    """Write where partitions stand.
+
+    >>> in_words({TopicPartition("orders", 3): Position(1841)})
+    'orders[3]@1841'
+    """
+    places: Iterable[tuple[TopicPartition, Position]] = sorted(positions.items())
+    return " ".join(f"{tp.topic}[{tp.partition}]@{at.next_offset}" for tp, at in places)
