@@ -182,14 +182,19 @@ def ready_made_features(positions):
 
 
 class Chain:
-    """Labels, features and scores; `room` is how many features fit, of U, and of B and * together.
+    """Labels, features, scores and averages, of all weights after every sequence.
 
-    Later features do not exist, but the transition that has no values always does.
+    `room` is how many features fit, of U, and of B and * together. Later features do not exist, but the
+    transition that has no values always does.
     """
 
-    def __init__(self, room=(10**9, 10**9)):
+    def __init__(self, average="none", half_life=10_000.0, room=(10**9, 10**9)):
         self.labels = []
         self.last = defaultdict(float)
+        self.seen = 0
+        self._average = average
+        self._retain = 0.5 ** (1 / half_life)
+        self._mean = defaultdict(float)
         self._room = dict(zip("UB", room, strict=True))
         self._known = {"U": set(), "B": set()}
 
@@ -223,6 +228,16 @@ class Chain:
 
         return [self.labels[y] for y in best_labelling(len(self.labels), len(positions), score)[1]]
 
+    def weights(self):
+        """Give the weights that predictions are made with."""
+        return dict(self.last if self._average == "none" else self._mean)
+
+    def _let_into_average(self):
+        """Let the weights as they are now into the average, with those after each sequence before."""
+        kept = (self.seen - 1) / self.seen if self._average == "all" else self._retain
+        for key, value in self.last.items():
+            self._mean[key] = kept * self._mean[key] + (1 - kept) * value
+
     def _know(self, gold):
         self.labels += [label for label in dict.fromkeys(gold) if label not in self.labels]
 
@@ -231,19 +246,7 @@ class Chain:
 
 
 class StructuredPerceptron(Chain):
-    """Decodes by enumeration, and averages by summing all weights after every sequence."""
-
-    def __init__(self, average=True, room=(10**9, 10**9)):
-        super().__init__(room)
-        self._average = average
-        self._total = defaultdict(float)
-        self._count = 0
-
-    def weights(self):
-        """Give the weights that predictions are made with."""
-        if not (self._average and self._count):
-            return dict(self.last)
-        return {key: total / self._count for key, total in self._total.items()}
+    """Decodes by enumeration."""
 
     def learn(self, positions, gold, importance=1.0):
         """Learn one sequence; before any label is known, the first of its own is what it was taken for."""
@@ -255,6 +258,5 @@ class StructuredPerceptron(Chain):
                 self.last[key] += importance * value
             for key, value in self._phi(positions, guess):
                 self.last[key] -= importance * value
-        for key, value in self.last.items():
-            self._total[key] += value
-        self._count += 1
+        self.seen += 1
+        self._let_into_average()

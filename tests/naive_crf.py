@@ -11,18 +11,10 @@ from tests.naive import Chain, log_sum
 
 
 class _Crf(Chain):
-    def __init__(self, sigma=5.0, average="none", half_life=10_000.0, room=(10**9, 10**9)):
-        super().__init__(room)
+    def __init__(self, sigma=5.0, **others):
+        super().__init__(**others)
         self._variance = sigma**2 if sigma else math.inf
-        self._average = average
-        self._retain = 0.5 ** (1 / half_life)
-        self._mean = defaultdict(float)
-        self.seen = 0
         self.loss = 0.0
-
-    def weights(self):
-        """Give the weights that predictions are made with."""
-        return dict(self.last if self._average == "none" else self._mean)
 
     def _gradient(self, positions, gold):
         """Give ∂ log P(gold) / ∂ w, and add -log P(gold) to the loss."""
@@ -45,9 +37,7 @@ class _Crf(Chain):
         self._know(gold)
         self.seen += 1
         self._update(positions, self._gradient(positions, gold), importance)
-        kept = (self.seen - 1) / self.seen if self._average == "all" else self._retain
-        for key, value in self.last.items():
-            self._mean[key] = kept * self._mean[key] + (1 - kept) * value
+        self._let_into_average()
 
     def _shrink(self, key, rate, sequences):
         """Apply the L2 term of so many sequences, of all that were seen; no weight is pushed beyond 0."""

@@ -114,7 +114,7 @@ def default_grid(config: Config) -> Grid:
     if kind not in GRIDS:
         raise UsageError(
             f"the {kind} has no rate to tune; choose another learner (--set learner.kind=adf), or say what "
-            "to try (--grid learner.average=true,false)"
+            "to try (--grid learner.average=all,none)"
         )
     return GRIDS[kind]
 

@@ -20,7 +20,7 @@ Set = Annotated[
     list[str] | None,
     typer.Option(
         "--set",
-        help="Override a key, e.g. --set learner.average=false.",
+        help="Override a key, e.g. --set learner.average=none.",
         metavar="KEY=VALUE",
         show_default=False,
     ),

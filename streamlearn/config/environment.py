@@ -1,4 +1,4 @@
-"""Environment variables as settings: ``STREAMLEARN_LEARNER__AVERAGE=false``."""
+"""Environment variables as settings: ``STREAMLEARN_LEARNER__AVERAGE=none``."""
 
 import difflib
 import re

@@ -1,6 +1,6 @@
 """Where the values of a configuration come from.
 
-Later wins: the YAML file, environment variables (``STREAMLEARN_LEARNER__AVERAGE=false``), ``--set`` options.
+Later wins: the YAML file, environment variables (``STREAMLEARN_LEARNER__AVERAGE=none``), ``--set`` options.
 All values are YAML; only passwords and user names in the environment are taken as they are.
 """
 
@@ -84,7 +84,7 @@ def parse_overrides(assignments: Sequence[str]) -> dict[str, Any]:
     for assignment in assignments:
         dotted, equals, text = assignment.partition("=")
         if not equals or not dotted:
-            raise ConfigError(f"--set {assignment}: dotted.key=value is wanted, e.g. learner.average=false")
+            raise ConfigError(f"--set {assignment}: dotted.key=value is wanted, e.g. learner.average=none")
         _plant(tree, dotted.split("."), parse(text, f"--set {assignment}"))
     return tree
 

@@ -117,11 +117,19 @@ class _Learner(_Section):
     )
 
 
+Average = Annotated[
+    Literal["none", "all", "exponential"],
+    Field(description="Predict with the last weights, the average of all, or a fading one."),
+]
+HalfLife = Annotated[float, Field(gt=0, description="Half-life of the exponential average, in sequences.")]
+
+
 class PerceptronConfig(_Learner):
     """Collins' structured perceptron."""
 
     kind: Literal["perceptron"] = "perceptron"
-    average: bool = Field(default=True, description="Predict with the average of all weight vectors so far.")
+    average: Average = "all"
+    half_life: HalfLife = 10_000.0
 
 
 class AdfConfig(_Learner):
@@ -145,13 +153,8 @@ class AdfConfig(_Learner):
         default=False,
         description="Give new features the rate they would have if known from the start.",
     )
-    average: Literal["none", "all", "exponential"] = Field(
-        default="none",
-        description="Predict with the last weights, the average of all, or a fading one.",
-    )
-    half_life: float = Field(
-        default=10_000.0, gt=0, description="Half-life of the exponential average, in sequences."
-    )
+    average: Average = "none"
+    half_life: HalfLife = 10_000.0
 
 
 class SgdConfig(_Learner):
@@ -169,13 +172,8 @@ class SgdConfig(_Learner):
     sigma: float | None = Field(
         default=5.0, gt=0, description="σ of the Gaussian prior of the weights; null for no L2 term."
     )
-    average: Literal["none", "all", "exponential"] = Field(
-        default="none",
-        description="Predict with the last weights, the average of all, or a fading one.",
-    )
-    half_life: float = Field(
-        default=10_000.0, gt=0, description="Half-life of the exponential average, in sequences."
-    )
+    average: Average = "none"
+    half_life: HalfLife = 10_000.0
 
 
 class AdaGradConfig(_Learner):

@@ -21,16 +21,15 @@ from collections import namedtuple
 import numpy as np
 
 from streamlearn.kernels.ascent import climb, new_ascent, predict_and_differentiate
+from streamlearn.kernels.averaging import AVERAGE_ALL, AVERAGE_EXPONENTIAL
 from streamlearn.kernels.jit import kernel
-
-AVERAGE_NONE, AVERAGE_ALL, AVERAGE_EXPONENTIAL = 0, 1, 2
 
 RATE, COUNT, WINDOW, COUNTED, AVERAGED = 0, 1, 2, 3, 4
 
 # rate: of a new row; is_late: whether a new row starts with the rate that it would have, had it been there
 # since window `since`; keep_rare α, keep_frequent β; window: q; growth: each window is so many times longer
-# than the one before; min_rate: floor of every rate; inverse_variance: 1 / σ², 0 without L2; average: one
-# of the constants above; retain: ρ.
+# than the one before; min_rate: floor of every rate; inverse_variance: 1 / σ², 0 without L2; average: as
+# in `streamlearn.kernels.averaging`; retain: ρ.
 Schedule = namedtuple(
     "Schedule",
     "rate is_late since keep_rare keep_frequent window growth min_rate inverse_variance average retain",

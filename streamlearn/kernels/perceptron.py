@@ -1,31 +1,30 @@
 """Collins' structured perceptron (Collins 2002, figure 1) over a batch, one sequence after the other.
 
-Plane 0 of the weights is w; plane 1 is u, the total of count · Δ over all updates Δ, where count is the
-number of sequences learned before the update. The average over the weights after each of n sequences is
-then w − u / n, and an update costs nothing for the features it does not touch.
+Plane 0 of the weights is w; plane 1 belongs to its average, as `streamlearn.kernels.averaging` says.
 """
 
 import numpy as np
 
+from streamlearn.kernels.averaging import due, rescale, share
 from streamlearn.kernels.chain import gather, new_lattice, score, viterbi
 from streamlearn.kernels.jit import kernel
 from streamlearn.kernels.mask import best_labelling
 
 
 @kernel
-def _add(weights, row, slot, y, step, count):
-    """Add `step` to one weight and its due to the total; give the change of weight²."""
+def _add(weights, row, slot, y, step, owed):
+    """Add `step` to one weight and `owed` times as much to plane 1; give the change of weight²."""
     before = weights[row, 0, slot, y]
     weights[row, 0, slot, y] = before + step
-    weights[row, 1, slot, y] += count * step
+    weights[row, 1, slot, y] += owed * step
     return step * (2.0 * before + step)
 
 
 @kernel
-def add_difference(rows, first, gold, path, rate, count, plain_edges, node, edge):
+def add_difference(rows, first, gold, path, rate, owed, plain_edges, node, edge):
     """Do w += rate · (Φ(x, gold) − Φ(x, path)) for the sequence that begins at `first`.
 
-    Only positions where the two labellings differ are touched.
+    Only positions where the two labellings differ are touched. Plane 1 gets `owed` times as much.
 
     Returns
     -------
@@ -44,28 +43,28 @@ def add_difference(rows, first, gold, path, rate, count, plain_edges, node, edge
                 row = rows.node_rows[i]
                 if row >= 0:
                     step = rate * rows.node_values[i] if weighted else rate
-                    change += _add(node, row, 0, y, step, count)
-                    change += _add(node, row, 0, z, -step, count)
+                    change += _add(node, row, 0, y, step, owed)
+                    change += _add(node, row, 0, z, -step, owed)
         if pair and plain_edges:
-            change += _add(edge, 0, 1 + gold[t - 1], y, rate, count)
-            change += _add(edge, 0, 1 + path[t - 1], z, -rate, count)
+            change += _add(edge, 0, 1 + gold[t - 1], y, rate, owed)
+            change += _add(edge, 0, 1 + path[t - 1], z, -rate, owed)
         if rich and (single or pair):
             begin = rows.edge_starts[at]
             for i in range(begin, rows.edge_starts[at + 1]):
                 row = rows.edge_rows[i]
                 if row >= 0:
                     if single and i < begin + rows.edge_singles:
-                        change += _add(edge, row, 0, y, rate, count)
-                        change += _add(edge, row, 0, z, -rate, count)
+                        change += _add(edge, row, 0, y, rate, owed)
+                        change += _add(edge, row, 0, z, -rate, owed)
                     if pair:
-                        change += _add(edge, row, 1 + gold[t - 1], y, rate, count)
-                        change += _add(edge, row, 1 + path[t - 1], z, -rate, count)
+                        change += _add(edge, row, 1 + gold[t - 1], y, rate, owed)
+                        change += _add(edge, row, 1 + path[t - 1], z, -rate, owed)
     return change
 
 
 @kernel
 def perceptron_pass(
-    rows, labels, labels_known, importance, n_labels, count, norm_squared, average, plain_edges, mask, node,
+    rows, labels, labels_known, importance, n_labels, count, norm_squared, averaging, plain_edges, mask, node,
     edge, predicted_out, loss_out,
 ):  # fmt: skip
     """Predict, then learn, every sequence of a batch in order.
@@ -77,7 +76,7 @@ def perceptron_pass(
     importance : float64[N], factor of each sequence's update.
     n_labels : labels known before the first sequence; only known labels are predicted.
     count : sequences learned before this batch; norm_squared : ‖w‖² of the last weights by then.
-    average : whether predictions come from the averaged weights; the update always goes by the last ones.
+    averaging : Averaging, of the weights that predict; the update always goes by the last ones.
     plain_edges : whether transitions that do not depend on the position are learned.
     mask : Mask, of predictions; the update does not know it.
     node, edge : float64[row, 2, slot, label], changed in place.
@@ -89,7 +88,7 @@ def perceptron_pass(
     -------
     ‖w‖² of the last weights.
     """
-    lattice = new_lattice(rows, max(n_labels, labels_known[-1]), 2 if average else 1, node, edge)
+    lattice = new_lattice(rows, max(n_labels, labels_known[-1]), 2 if averaging.kind else 1, node, edge)
     rich = rows.edge_rows.size > 0
     path = np.empty(lattice.emit.shape[0], np.int32)
     for i in range(rows.starts.size - 1):
@@ -100,9 +99,9 @@ def perceptron_pass(
             score(last - first, n_labels, rich, edge, 0, 0.0, lattice)
             viterbi(lattice, n_labels, rich, guess)
             predicted_out[first:last] = guess
-            share = 1.0 / count if average and count > 0 else 0.0
-            if share or mask.pairs.size:
-                best_labelling(n_labels, rich, edge, 0, share, mask, lattice, predicted_out[first:last])
+            taken = share(averaging, count)
+            if taken or mask.pairs.size:
+                best_labelling(n_labels, rich, edge, 0, taken, mask, lattice, predicted_out[first:last])
         else:
             guess[:] = 0
             predicted_out[first:last] = -1
@@ -112,9 +111,10 @@ def perceptron_pass(
         if wrong:
             # Added sequence by sequence, so that the cut into batches changes no bit of it.
             norm_squared += add_difference(
-                rows, first, gold, guess, importance[i], count, plain_edges, node, edge
+                rows, first, gold, guess, importance[i], due(averaging, count), plain_edges, node, edge
             )
         loss_out[i] = wrong
         n_labels = labels_known[i]
         count += 1
+        rescale(averaging, count, rows.used, node, edge)
     return norm_squared

@@ -1,21 +1,15 @@
 """Linear-chain CRF trained by ADF (Sun, Li, Wang & Li 2014)."""
 
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from streamlearn.data import Rows
 from streamlearn.kernels import adf
+from streamlearn.learners.averaged import AVERAGES, Average
 from streamlearn.learners.base import Supervision
 from streamlearn.learners.crf import LazyCrf
-
-Average = Literal["none", "all", "exponential"]
-AVERAGES = {
-    "none": adf.AVERAGE_NONE,
-    "all": adf.AVERAGE_ALL,
-    "exponential": adf.AVERAGE_EXPONENTIAL,
-}
 
 
 class Adf(LazyCrf):

@@ -1,6 +1,7 @@
 """Linear-chain CRF trained by stochastic gradient descent, whose one rate decays exponentially."""
 
-from streamlearn.learners.adf import Adf, Average
+from streamlearn.learners.adf import Adf
+from streamlearn.learners.averaged import Average
 
 
 class Sgd(Adf):

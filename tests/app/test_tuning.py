@@ -20,7 +20,7 @@ from streamlearn.errors import ConfigError, RecordError, UsageError
 from streamlearn.stream.files import Located
 from tests.sequences import make_examples, to_json, write_config, write_jsonl
 
-GRID = parse_grid(["learner.average=true,false"])
+GRID = parse_grid(["learner.average=all,none"])
 
 
 @pytest.fixture
@@ -41,8 +41,8 @@ def verdict(config: Path, processes: int = 1, seed: int = 0) -> Verdict:
 def test_the_verdict_has_one_score_a_fold_and_the_best_first(config: Path) -> None:
     found = verdict(config)
     assert {trial.settings for trial in found.trials} == {
-        ("learner.average=true",),
-        ("learner.average=false",),
+        ("learner.average=all",),
+        ("learner.average=none",),
     }
     assert all(len(trial.scores) == 3 and 0 < trial.sd < trial.mean < 1 for trial in found.trials)
     assert found.trials[0].mean >= found.trials[1].mean

@@ -59,7 +59,7 @@ def test_evaluate_prints_one_object_of_the_documented_shape(config: Path, tmp_pa
 def test_evaluate_with_another_learner_gives_other_weights(config: Path, tmp_path: Path) -> None:
     train = write_jsonl(tmp_path / "train.jsonl.gz", make_examples(200))
     scores = set()
-    for average in ("true", "false"):
+    for average in ("all", "none"):
         options = ["--set", f"learner.average={average}", "--json"]
         done = streamlearn("evaluate", config, "--train", train, "--test", train, *options)
         scores.add(json.loads(done.stdout)["test"]["token_accuracy"])

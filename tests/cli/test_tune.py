@@ -50,7 +50,7 @@ def test_the_winning_configuration_works_like_the_options_that_it_prints(
 def test_nothing_to_tune_ends_with_64_and_says_what_to_do(config: Path, train: Path) -> None:
     done = streamlearn("tune", config, "--train", train)
     assert done.returncode == 64
-    assert b"--grid learner.average=true,false" in done.stderr
+    assert b"--grid learner.average=all,none" in done.stderr
 
 
 def test_an_output_that_cannot_be_written_is_told_before_the_work(config: Path, train: Path) -> None:

@@ -42,21 +42,21 @@ def test_a_file_with_nothing_in_it_gives_the_defaults(write):
 
 
 def test_the_environment_wins_over_the_file_and_set_wins_over_both(write, monkeypatch):
-    path = write("model: file\nlabels: {other: file, max: 7}\nlearner: {average: true}\n")
+    path = write("model: file\nlabels: {other: file, max: 7}\nlearner: {average: all}\n")
     assert load(path).model == "file"
     monkeypatch.setenv("STREAMLEARN_MODEL", "environment")
     monkeypatch.setenv("STREAMLEARN_LABELS__OTHER", "environment")
-    monkeypatch.setenv("STREAMLEARN_LEARNER__AVERAGE", "false")
+    monkeypatch.setenv("STREAMLEARN_LEARNER__AVERAGE", "none")
     config = load(path)
     assert (config.model, config.labels.other, config.learner.average) == (
         "environment",
         "environment",
-        False,
+        "none",
     )
     config = load(path, ["model=set", "labels.other=set", "labels.map.X=Y"])
     assert (config.model, config.labels.other, config.labels.map) == ("set", "set", {"X": "Y"})
     # What a layer does not mention stays.
-    assert (config.labels.max, config.learner.average) == (7, False)
+    assert (config.labels.max, config.learner.average) == (7, "none")
 
 
 def test_later_set_options_win(write):

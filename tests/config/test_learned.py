@@ -11,7 +11,7 @@ VALUES = {
     "kafka": {"bootstrap_servers": "b:9092", "sasl_plain_password": "hunter2", "ssl_password": "hunter3"},
     "features": {"columns": ["w", "pos"], "templates": "U00:%x[0,w]\nB\n", "max_features": 100},
     "labels": {"map": {"B-NP": "B"}, "other": "O"},
-    "learner": {"kind": "perceptron", "average": True},
+    "learner": {"kind": "perceptron", "average": "all"},
 }
 
 
@@ -46,7 +46,7 @@ def test_the_digest_of_a_configuration_never_changes():
         ("labels.map", {}),
         ("labels.map", {"B-NP": "X"}),
         ("labels.other", None),
-        ("learner.average", False),
+        ("learner.average", "none"),
     ],
 )
 def test_what_weights_depend_on_may_not_change(key, value):
@@ -104,5 +104,5 @@ def test_keys_that_are_younger_than_a_checkpoint_count_with_their_defaults():
     saved = json.loads(json.dumps(LEARNED))
     del saved["learner"]["average"], saved["labels"]["max"]
     assert changes(saved, Config.model_validate(VALUES)) == []
-    other = VALUES | {"learner": {"kind": "perceptron", "average": False}}
+    other = VALUES | {"learner": {"kind": "perceptron", "average": "none"}}
     assert changes(saved, Config.model_validate(other)) == ["learner.average"]

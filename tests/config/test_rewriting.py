@@ -54,8 +54,8 @@ def test_a_missing_section_comes_at_the_end(path: Path) -> None:
 
 
 def test_another_kind_of_learner_takes_the_place_of_the_old_one(path: Path) -> None:
-    text = rewritten(path, ["learner.kind=perceptron", "learner.average=false"], path)
-    assert "learner:\n  kind: perceptron\n  average: false\n\n# The end." in text
+    text = rewritten(path, ["learner.kind=perceptron", "learner.average=none"], path)
+    assert "learner:\n  kind: perceptron\n  average: none\n\n# The end." in text
 
 
 def test_nothing_to_change_changes_nothing(path: Path) -> None:
@@ -105,6 +105,6 @@ def test_a_template_file_is_still_found_from_elsewhere(tmp_path: Path) -> None:
     there.mkdir()
     (here / "t.txt").write_text("U00:%x[0,w]\n")
     (here / "a.yaml").write_text("features:\n  columns: [w]\n  template_file: t.txt\n")
-    text = rewritten(here / "a.yaml", ["learner.average=false"], there / "b.yaml")
+    text = rewritten(here / "a.yaml", ["learner.average=none"], there / "b.yaml")
     (there / "b.yaml").write_text(text)
-    assert load(there / "b.yaml") == load(here / "a.yaml", ["learner.average=false"])
+    assert load(there / "b.yaml") == load(here / "a.yaml", ["learner.average=none"])

@@ -24,11 +24,16 @@ MakeLearner = Callable[[FeatureSpace], Learner]
 
 
 def averaged_perceptron(space: FeatureSpace) -> Learner:
-    return Perceptron(space.capacities, space.plain_edges, average=True)
+    return Perceptron(space.capacities, space.plain_edges, average="all")
 
 
 def last_perceptron(space: FeatureSpace) -> Learner:
-    return Perceptron(space.capacities, space.plain_edges, average=False)
+    return Perceptron(space.capacities, space.plain_edges, average="none")
+
+
+def fading_perceptron(space: FeatureSpace) -> Learner:
+    # So short a half-life that plane 1 is scaled down every 26 sequences.
+    return Perceptron(space.capacities, space.plain_edges, average="exponential", half_life=0.05)
 
 
 def replaying(learner: MakeLearner, tokens: int = 40, looks: int = 2) -> MakeLearner:

@@ -7,6 +7,7 @@ from tests.learners.contract import LearnerContract
 LEARNERS = [
     build.averaged_perceptron,
     build.last_perceptron,
+    build.fading_perceptron,
     build.adf,
     build.adf_with_growing_windows,
     build.adf_with_fading_average,

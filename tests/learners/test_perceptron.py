@@ -8,8 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from streamlearn.data import Example
+from streamlearn.learners.perceptron import Perceptron
 from tests import naive
-from tests.learners.build import averaged_perceptron, from_rows, last_perceptron, make_bench
+from tests.learners.build import from_rows, make_bench
 
 LABELS = ["O", "B-X", "I-X"]
 words = st.sampled_from(["the", "old", "man", "_B-1", ""])
@@ -71,14 +72,26 @@ def assert_follows(bench, reference, examples, features):
     assert math.isclose(bench.learner.gauges()["weights_norm"], norm, abs_tol=1e-9)
 
 
-@pytest.mark.parametrize("average", [True, False], ids=["averaged", "last"])
+AVERAGES = {
+    "averaged": {"average": "all"},
+    "last": {"average": "none"},
+    "fading": {"average": "exponential", "half_life": 2.0},
+    "fading within a sequence": {"average": "exponential", "half_life": 0.004},
+}
+
+
+def perceptron(**options):
+    return lambda space: Perceptron(space.capacities, space.plain_edges, **options)
+
+
+@pytest.mark.parametrize("average", AVERAGES.values(), ids=AVERAGES)
 @pytest.mark.parametrize("templates", TEMPLATES.values(), ids=TEMPLATES)
 @settings(max_examples=15, deadline=None)
 @given(data=st.data())
 def test_templates_are_learned_as_over_strings(templates, average, data):
     stream = data.draw(streams(st.tuples(words, tags)))
-    bench = make_bench(templates, learner=averaged_perceptron if average else last_perceptron)
-    reference = naive.StructuredPerceptron(average)
+    bench = make_bench(templates, learner=perceptron(**average))
+    reference = naive.StructuredPerceptron(**average)
     examples = [from_rows(rows, labels, weight) for rows, labels, weight in stream]
     features = [naive.template_features(templates, rows) for rows, _, _ in stream]
     assert_follows(bench, reference, examples, features)
@@ -101,7 +114,7 @@ def test_ready_made_features_are_learned_as_over_strings(position, data):
     stream = data.draw(streams(position))
     examples = [Example({}, labels, features, weight=weight) for features, labels, weight in stream]
     features = [naive.ready_made_features(positions) for positions, _, _ in stream]
-    assert_follows(make_bench(), naive.StructuredPerceptron(), examples, features)
+    assert_follows(make_bench(), naive.StructuredPerceptron(average="all"), examples, features)
 
 
 @settings(max_examples=25, deadline=None)
@@ -111,7 +124,7 @@ def test_features_that_found_the_table_full_do_not_exist(stream, room):
     bench = make_bench(templates, room=room)
     examples = [from_rows(rows, labels, weight) for rows, labels, weight in stream]
     features = [naive.template_features(templates, rows) for rows, _, _ in stream]
-    reference = naive.StructuredPerceptron(room=room)
+    reference = naive.StructuredPerceptron(average="all", room=room)
     for example, positions in zip(examples, features, strict=True):
         bench.tagger.learn_many([example])
         reference.learn(positions, example.labels, example.weight)
