@@ -11,6 +11,7 @@ from streamlearn.data import Batch
 from streamlearn.events import Learned
 from streamlearn.learners.base import Outcome
 from streamlearn.learners.tagger import Tagger
+from streamlearn.monitor.convergence import Convergence
 from streamlearn.monitor.progressive import Progressive
 
 
@@ -34,6 +35,7 @@ class Pipeline:
     def __init__(self, tagger: Tagger, progressive: Progressive, sequences_seen: int = 0) -> None:
         self._tagger = tagger
         self._progressive = progressive
+        self._convergence = Convergence()
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="learner")
         self._lesson: _Lesson | None = None
         self.sequences_seen = sequences_seen
@@ -49,6 +51,10 @@ class Pipeline:
         if self._lesson is not None:
             raise RuntimeError("the batch before is not settled")
         self._lesson = _Lesson(batch, decode_seconds, self._thread.submit(self._learn, batch))
+
+    def seconds(self) -> float:
+        """Give the CPU time that the learning thread has used."""
+        return self._thread.submit(time.thread_time).result()
 
     def settle(self) -> Learned | None:
         """Wait for the batch that is being learned and score it; None if there is none."""
@@ -72,11 +78,14 @@ class Pipeline:
             decode_seconds=lesson.decode_seconds,
             learn_seconds=learn_seconds,
             progressive=progressive,
-            gauges=self._tagger.gauges(),
+            gauges={**self._tagger.gauges(), **self._convergence.gauges()},
             sequences_seen=self.sequences_seen,
         )
 
     def _learn(self, batch: Batch) -> tuple[Outcome, float]:
         begin = time.perf_counter()
         outcome = self._tagger.learn_batch(batch)
+        self._convergence.add(len(batch.labels_known), time.perf_counter() - begin)
+        if self._convergence.is_due:
+            self._convergence.compare(self._tagger)
         return outcome, time.perf_counter() - begin

@@ -1,5 +1,6 @@
 """Linear-chain CRF trained by ADF (Sun, Li, Wang & Li 2014)."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,10 @@ from streamlearn.kernels import adf
 from streamlearn.learners.averaged import AVERAGES, Average
 from streamlearn.learners.base import Supervision
 from streamlearn.learners.crf import LazyCrf
+
+QUANTILES = ("0.1", "0.5", "0.9")
+# Rows whose rates are looked at for a gauge.
+_SAMPLE = 512
 
 
 class Adf(LazyCrf):
@@ -97,6 +102,18 @@ class Adf(LazyCrf):
             (self._weights.node, self._weights.edge), self._metas, self._used, strict=True
         ):
             adf.rewarm(weights[:used], meta[:used], self._window, self._seen, self._schedule)
+
+    def gauges(self) -> Mapping[str, float]:
+        """Give the number of the window, and quantiles of the rates that evenly chosen features have.
+
+        The rate of a feature is the one of its last sighting: what windows took since is settled at the next.
+        """
+        stored = [meta[:used, adf.RATE] for meta, used in zip(self._metas, self._used, strict=True)]
+        sample = np.concatenate([rates[:: 1 + len(rates) // _SAMPLE] for rates in stored])
+        quantiles = np.quantile(sample, [float(q) for q in QUANTILES])
+        return {f"learning_rate/{q}": float(rate) for q, rate in zip(QUANTILES, quantiles, strict=True)} | {
+            "frequency_window": float(self._window)
+        }
 
     def state(self) -> dict[str, Any]:
         """Copy weights, averages, rates and counts."""

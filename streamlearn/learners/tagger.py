@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from streamlearn.data import Batch, Example, Prediction
+from streamlearn.data import Batch, Example, Prediction, Rows
 from streamlearn.errors import RecordError
 from streamlearn.features.encoder import Encoder
 from streamlearn.features.labels import LabelSet
@@ -167,6 +167,26 @@ class Tagger:
             "labels_known": float(self._n_labels),
             **self._learner.gauges(),
         }
+
+    @property
+    def rows_used(self) -> tuple[int, int]:
+        """Rows of the node and of the edge weights that are in use."""
+        return self._space.sizes
+
+    def weights_of(
+        self, node_rows: NDArray[np.int32], edge_rows: NDArray[np.int32]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Give what predictions see in some rows: node[row, label], edge[row, 1 + y_prev, label]."""
+        nothing = np.empty(0, np.int64)
+        rows = Rows(nothing, nothing, node_rows, np.empty(0), nothing, edge_rows, 0, self.rows_used)
+        scoring = self._learner.scoring(rows)
+        n = scoring.n_labels
+        node = scoring.node[scoring.rows.node_rows, :, 0, :n]
+        edge = scoring.edge[scoring.rows.edge_rows, :, : 1 + n, :n]
+        if scoring.share:
+            node[:, scoring.plane] -= scoring.share * node[:, 1]
+            edge[:, scoring.plane] -= scoring.share * edge[:, 1]
+        return node[:, scoring.plane], edge[:, scoring.plane]
 
     def heaviest(self, label: str, count: int) -> list[tuple[str, float]]:
         """Give the features with the largest |weight| for a label, by name, heaviest first."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import product
 from typing import Literal, get_args
 
 from streamlearn.errors import Reason
@@ -33,12 +34,13 @@ class Spec:
 
 
 PARTITION: Labels = {"topic": (), "partition": ()}
+QUANTILES = ("0.1", "0.5", "0.9")
 WINDOWS = ("lifetime", "recent", "fading")
 STATES: tuple[str, ...] = get_args(State)
 
 CONSUMER = (
     Spec("consumer_records_total", "counter", "Records polled from the partition.", PARTITION),
-    Spec("consumer_bytes_total", "counter", "Bytes of the keys and values polled.", PARTITION),
+    Spec("consumer_bytes_total", "counter", "Bytes of the values polled.", {"topic": ()}),
     Spec("consumer_position_offset", "gauge", "Offset of the next record to be polled.", PARTITION),
     Spec(
         "consumer_high_watermark_offset",
@@ -87,7 +89,7 @@ INPUT = (
         "sequence_length_tokens",
         "histogram",
         "Tokens of each sequence learned.",
-        buckets=(5, 10, 20, 40, 80, 320),
+        buckets=(10, 40, 160),
     ),
 )
 
@@ -111,13 +113,13 @@ LEARNING = (
         "learn_duration_seconds",
         "histogram",
         "Time to predict, score and learn one polled batch.",
-        buckets=(0.001, 0.01, 0.1, 1.0, 10.0),
+        buckets=(0.01, 0.1, 1.0),
     ),
     Spec(
         "decode_duration_seconds",
         "histogram",
         "Time to turn the bytes of one polled batch into arrays.",
-        buckets=(0.001, 0.01, 0.1, 1.0, 10.0),
+        buckets=(0.01, 0.1, 1.0),
     ),
     Spec(
         "progressive_accuracy_ratio",
@@ -133,6 +135,9 @@ LEARNING = (
         "windows as for accuracy. NaN where the labels do not mark spans.",
         {"window": WINDOWS, "average": ("micro",)},
     ),
+)
+
+LEARNER = (
     Spec("features_known", "gauge", "Features that have a row of weights."),
     Spec(
         "features_refused_total",
@@ -140,8 +145,29 @@ LEARNING = (
         "Sightings of new features that found the feature table full; they were left out.",
     ),
     Spec("labels_known", "gauge", "Labels discovered; they never shrink."),
-    Spec("weights_norm", "gauge", "Euclidean norm of the weights."),
-    Spec("update_norm", "gauge", "Euclidean norm of the last change of the weights."),
+    Spec(
+        "weights_norm",
+        "gauge",
+        "Euclidean norm of the weights that predictions are made with; +Inf where one is not finite.",
+    ),
+    Spec(
+        "update_norm",
+        "gauge",
+        "Euclidean norm of the change of these weights over the last stretch of learning.",
+    ),
+    Spec(
+        "weight_delta_ratio",
+        "gauge",
+        "The same change relative to the norm of the weights; it falls while learning converges.",
+    ),
+    Spec("weight_delta_sequences", "gauge", "Sequences in that stretch; doubled while comparing costs time."),
+    Spec(
+        "learning_rate",
+        "gauge",
+        "Quantiles of the rates that features had when last seen; ADF and SGD only.",
+        {"quantile": QUANTILES},
+    ),
+    Spec("frequency_window", "gauge", "Number of ADF's window of feature counts, from 1; ADF and SGD only."),
 )
 
 CHECKPOINTS = (
@@ -156,7 +182,7 @@ CHECKPOINTS = (
         "histogram",
         "Time that learning paused for the copy, and that the background write took until it was durable.",
         {"phase": ("copy", "write")},
-        buckets=(0.1, 1.0, 10.0, 60.0),
+        buckets=(0.1, 1.0, 10.0),
     ),
     Spec("checkpoint_size_bytes", "gauge", "Size of the last checkpoint written."),
     Spec(
@@ -178,16 +204,18 @@ PROCESS = (
     Spec("state", "gauge", "1 for the state that the daemon is in, 0 for all others.", {"state": STATES}),
 )
 
-METRICS = (*CONSUMER, *INPUT, *LEARNING, *CHECKPOINTS, *PROCESS)
+METRICS = (*CONSUMER, *INPUT, *LEARNING, *LEARNER, *CHECKPOINTS, *PROCESS)
 
 LEARNER_GAUGES = {
-    "features_known": "features_known",
-    "features_refused": "features_refused_total",
-    "labels_known": "labels_known",
-    "weights_norm": "weights_norm",
-    "update_norm": "update_norm",
+    "/".join((spec.name.removesuffix("_total"), *values)): (spec.name, *values)
+    for spec in LEARNER
+    for values in product(*spec.labels.values())
 }
-"""Names in `events.Learned.gauges`, and the metric that shows each."""
+"""Names in `events.Learned.gauges`, and the metric and label values that show each.
+
+What a learner's `gauges` calls ``learning_rate/0.5`` is the first label value of the metric of that name;
+what it gives for a counter is the total since the first start.
+"""
 
 PROGRESSIVE_SCORES = {
     **{

@@ -72,7 +72,9 @@ class Metrics:
         self._counter_children: dict[tuple[str, ...], Counter] = {}
         self._gauge_children: dict[tuple[str, ...], Gauge] = {}
         self._partitions: dict[TopicPartition, PartitionStatus] = {}
-        self._refused: float | None = 0.0
+        # What the learner counted up to now; a resumed one counted in earlier lives too.
+        self._totals: dict[str, float] = {}
+        self._is_resumed = False
         self._unknown: set[str] = set()
         info = {
             "build_info": {"version": version},
@@ -151,14 +153,12 @@ class Metrics:
                 self._partitions[tp] = status
                 labels = (tp.topic, str(tp.partition))
                 self._inc("consumer_records_total", 0, *labels)
-                self._inc("consumer_bytes_total", 0, *labels)
                 self._set("consumer_position_offset", status.position, *labels)
                 self._set("consumer_high_watermark_offset", _or_nan(status.high_watermark), *labels)
                 self._set("consumer_lag_records", _or_nan(status.lag), *labels)
         for tp, records in event.records.items():
-            labels = (tp.topic, str(tp.partition))
-            self._inc("consumer_records_total", records, *labels)
-            self._inc("consumer_bytes_total", event.bytes.get(tp, 0), *labels)
+            self._inc("consumer_records_total", records, tp.topic, str(tp.partition))
+            self._inc("consumer_bytes_total", event.bytes.get(tp, 0), tp.topic)
         for tp, milliseconds in event.last_timestamp_ms.items():
             # -1 is a broker that keeps no timestamps.
             if milliseconds >= 0:
@@ -185,8 +185,7 @@ class Metrics:
         self._set("sequences_seen", event.sequences_seen)
         if event.created_unix is not None:
             self._set("last_checkpoint_timestamp_seconds", event.created_unix)
-        # What the learner refused in earlier lives is not this process's count.
-        self._refused = None
+        self._is_resumed = True
         self._show_progressive(event.progressive)
         self._show_gauges(event.gauges)
 
@@ -206,17 +205,18 @@ class Metrics:
 
     def _show_gauges(self, gauges: Mapping[str, float]) -> None:
         for name, value in gauges.items():
-            metric = LEARNER_GAUGES.get(name)
-            if metric == "features_refused_total":
-                self._count_refused(value)
-            elif metric is not None:
-                self._set(metric, value)
+            metric, *labels = LEARNER_GAUGES.get(name, ("",))
+            if metric in self._counters:
+                self._count_up_to(name, value, metric, *labels)
+            elif metric:
+                self._set(metric, value, *labels)
         self._warn_of(gauges.keys() - LEARNER_GAUGES.keys())
 
-    def _count_refused(self, total: float) -> None:
-        if self._refused is not None:
-            self._inc("features_refused_total", max(0.0, total - self._refused))
-        self._refused = total
+    def _count_up_to(self, name: str, total: float, metric: str, *labels: str) -> None:
+        # What the learner counted in earlier lives is not this process's count.
+        before = self._totals.get(name, total if self._is_resumed else 0.0)
+        self._inc(metric, max(0.0, total - before), *labels)
+        self._totals[name] = total
 
     def _warn_of(self, names: set[str]) -> None:
         for name in sorted(names - self._unknown):

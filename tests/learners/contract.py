@@ -1,5 +1,6 @@
 """What every learner must do; a test module says which learners there are."""
 
+import numpy as np
 import pytest
 
 from streamlearn.checkpoint import codec
@@ -32,6 +33,17 @@ class LearnerContract:
         assert tagger.predict_many(stream) == first
         assert tagger.predict_one(stream[-1]) == first[-1]
         assert differences(before, tagger.state()) == []
+
+    def test_some_rows_of_the_weights_are_those_of_all_weights(self, bench, stream):
+        made = bench()
+        made.tagger.learn_many(stream)
+        before = made.tagger.state()
+        rows = [np.arange(0, used, 3, np.int32) for used in made.tagger.rows_used]
+        for some, whole, wanted in zip(
+            made.tagger.weights_of(*rows), made.learner.weights(), rows, strict=True
+        ):
+            assert np.array_equal(some, whole[wanted])
+        assert differences(before, made.tagger.state()) == []
 
     def test_predicting_between_does_not_change_what_is_learned(self, bench, stream):
         plain, asked = bench().tagger, bench().tagger

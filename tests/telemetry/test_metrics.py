@@ -1,6 +1,5 @@
 import math
 import re
-from pathlib import Path
 
 import pytest
 from prometheus_client import CollectorRegistry, generate_latest
@@ -8,7 +7,7 @@ from prometheus_client.openmetrics.exposition import generate_latest as generate
 from prometheus_client.openmetrics.parser import text_string_to_metric_families as parse_openmetrics
 from prometheus_client.parser import text_string_to_metric_families as parse_text
 
-from streamlearn.app.tagger import build_tagger
+from streamlearn.app.tagger import LEARNERS, build_tagger
 from streamlearn.config.layers import load
 from streamlearn.data import PartitionStatus
 from streamlearn.errors import Reason
@@ -16,6 +15,7 @@ from streamlearn.events import Resumed, StateChanged
 from streamlearn.monitor.progressive import Progressive
 from streamlearn.telemetry.catalogue import LEARNER_GAUGES, METRICS, PROGRESSIVE_SCORES
 from streamlearn.telemetry.metrics import Metrics
+from tests.sequences import make_examples, write_config
 from tests.telemetry import examples
 
 NOW = 1_700_000_100.0
@@ -61,7 +61,7 @@ def test_learning_is_counted():
     assert scraped("decode_duration_seconds_sum") == pytest.approx(0.004)
     assert scraped("sequence_length_tokens_count") == 4
     assert scraped("sequence_length_tokens_sum") == 14
-    assert scraped("sequence_length_tokens_bucket", le="5.0") == 4
+    assert scraped("sequence_length_tokens_bucket", le="10.0") == 4
 
 
 def test_progressive_scores_that_are_not_known_are_no_number():
@@ -77,11 +77,19 @@ def test_every_progressive_score_has_a_metric():
     assert progressive.scores().keys() == PROGRESSIVE_SCORES.keys()
 
 
-def test_every_gauge_of_a_learner_has_a_metric():
-    config = load(Path(__file__).parents[2] / "configs" / "chunking-np.yaml")
-    gauges = build_tagger(config).gauges()
-    assert gauges
-    assert gauges.keys() <= LEARNER_GAUGES.keys()
+@pytest.mark.parametrize("kind", sorted(LEARNERS))
+def test_every_gauge_of_a_learner_has_a_metric(kind, tmp_path):
+    config = load(write_config(tmp_path / "config.yaml", learner={"kind": kind}))
+    tagger = build_tagger(config)
+    tagger.learn_many(make_examples(20))
+    assert tagger.gauges().keys() <= LEARNER_GAUGES.keys()
+
+
+def test_gauges_with_labels_are_shown_by_the_catalogue_alone():
+    scraped = Scraped(examples.learned(gauges={"learning_rate/0.5": 0.25, "frequency_window": 3.0}))
+    assert scraped("learning_rate", quantile="0.5") == 0.25
+    assert math.isnan(scraped("learning_rate", quantile="0.9"))
+    assert scraped("frequency_window") == 3
 
 
 def test_a_gauge_that_no_metric_shows_is_told_once(caplog):
@@ -94,7 +102,7 @@ def test_polls_are_shown_by_partition():
     scraped = Scraped(examples.polled(), examples.polled())
     tp = {"topic": "orders", "partition": "0"}
     assert scraped("consumer_records_total", **tp) == 10
-    assert scraped("consumer_bytes_total", **tp) == 1000
+    assert scraped("consumer_bytes_total", topic="orders") == 1000
     assert scraped("consumer_position_offset", **tp) == 10
     assert scraped("consumer_high_watermark_offset", **tp) == 14
     assert scraped("consumer_lag_records", **tp) == 4
@@ -192,12 +200,23 @@ def test_both_formats_parse_and_carry_the_catalogue():
 
 
 def test_names_have_units_and_helps_are_sentences():
-    units = "_(total|seconds|bytes|tokens|records|ratio|offset|info)$|_(known|norm|seen|connected)$|^state$"
+    units = (
+        "_(total|seconds|bytes|tokens|records|sequences|ratio|offset|info)$"
+        "|_(known|norm|seen|connected|rate|window)$|^state$"
+    )
     for spec in METRICS:
         assert re.search(units, spec.name), spec.name
         assert spec.name.endswith("_total") == (spec.kind == "counter")
         assert re.fullmatch(r"[A-Z0-9].*\.|.*\)\.", spec.help), spec.help
     assert len({spec.name for spec in METRICS}) == len(METRICS)
+
+
+def test_label_values_that_do_not_come_with_the_stream_are_few():
+    open_ended = {"topic", "partition", "label"}
+    for spec in METRICS:
+        if spec.kind != "info":
+            assert all(values or label in open_ended for label, values in spec.labels.items()), spec.name
+        assert math.prod(len(values) or 1 for values in spec.labels.values()) <= 16, spec.name
 
 
 def test_fewer_than_300_series_with_32_partitions():

@@ -1,0 +1,128 @@
+"""How far the weights moved of late: the gauges by which a person sees learning converge."""
+
+import math
+import time
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+_STRETCH = 2000
+# Weights that are looked at, most of them in the rows that came first: the frequent features.
+_SAMPLE = 1 << 15
+# Share of the learning time that comparing may take.
+_COST = 0.02
+
+Pair = tuple[NDArray[np.float64], NDArray[np.float64]]
+
+
+class Model(Protocol):
+    """Whose weights are watched."""
+
+    @property
+    def rows_used(self) -> tuple[int, int]:
+        """Rows of the node and of the edge weights that are in use."""
+
+    def weights_of(self, node_rows: NDArray[np.int32], edge_rows: NDArray[np.int32]) -> Pair:
+        """Give what predictions see in some rows: node[row, label], edge[row, 1 + y_prev, label]."""
+
+
+class Convergence:
+    """Compares the weights w at the two ends of stretches of the stream.
+
+    Of a large model a sample is looked at: the first rows, which are the frequent features, and every n-th
+    of the others, whose squares count n times. Whenever comparing has cost more than 2 % of the time that
+    learning the stretch took, stretches become twice as long.
+
+    Parameters
+    ----------
+    clock : gives seconds of work: being interrupted by other processes is no cost of comparing.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.thread_time) -> None:
+        self._clock = clock
+        self._stretch = _STRETCH
+        self._sequences, self._seconds = 0, 0.0
+        self._before: tuple[_Sample, _Sample] | None = None
+        self._gauges: dict[str, float] = {}
+
+    def add(self, sequences: int, seconds: float) -> None:
+        """Note that so many more sequences were learned, in so much time."""
+        self._sequences += sequences
+        self._seconds += seconds
+
+    @property
+    def is_due(self) -> bool:
+        """Whether a stretch is over, so that `compare` should be called."""
+        return self._sequences >= self._stretch
+
+    def compare(self, model: Model) -> None:
+        """Look at the weights as they are now."""
+        begin = self._clock()
+        cells = self._cells(model)
+        rows = [_chosen(used, size) for used, size in zip(model.rows_used, cells, strict=True)]
+        node, edge = model.weights_of(rows[0][0], rows[1][0])
+        now = _Sample(*rows[0], node), _Sample(*rows[1], edge)
+        norm = _norm(sum(sample.squares() for sample in now))
+        self._gauges = {"weights_norm": norm, "weight_delta_sequences": float(self._sequences)}
+        if self._before is not None:
+            change = _norm(sum(one.change(other) for one, other in zip(now, self._before, strict=True)))
+            self._gauges |= {"update_norm": change, "weight_delta_ratio": change / norm if norm else 0.0}
+        self._before = now
+        if self._clock() - begin > _COST * self._seconds:
+            self._stretch *= 2
+        self._sequences, self._seconds = 0, 0.0
+
+    def _cells(self, model: Model) -> tuple[int, int]:
+        """Give the weights in one row of each table."""
+        nothing = np.empty(0, np.int32)
+        node, edge = model.weights_of(nothing, nothing)
+        return int(np.prod(node.shape[1:])), int(np.prod(edge.shape[1:]))
+
+    def gauges(self) -> Mapping[str, float]:
+        """Give ‖w‖, the norm of its change, their ratio and the length of the stretch, as far as known."""
+        return self._gauges
+
+
+class _Sample(NamedTuple):
+    """Some rows, how many rows each stands for, and their weights."""
+
+    rows: NDArray[np.int32]
+    counts: NDArray[np.float64]
+    weights: NDArray[np.float64]
+
+    def squares(self) -> float:
+        return _weighed(self.weights, self.counts)
+
+    def change(self, before: "_Sample") -> float:
+        """Give the squared norm of what changed; rows and labels that were not there count as 0."""
+        change = self.weights.copy()
+        _, here, there = np.intersect1d(self.rows, before.rows, assume_unique=True, return_indices=True)
+        known: tuple[Any, ...] = (here, *(slice(size) for size in before.weights.shape[1:]))
+        change[known] -= before.weights[there]
+        return _weighed(change, self.counts)
+
+
+def _chosen(used: int, cells: int) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+    """Choose rows that hold about half the sample's weights among the first, and as many among the others.
+
+    All numbers are powers of two: when rows or labels are added, what is chosen of the old rows was before.
+    """
+    first = 1
+    while 4 * first * max(cells, 1) <= _SAMPLE:
+        first *= 2
+    step = 1
+    while used > first + step * first:
+        step *= 2
+    others = np.arange(max(first, step), used, step)
+    rows = np.concatenate([np.arange(min(used, first)), others]).astype(np.int32)
+    return rows, np.repeat([1.0, float(step)], [len(rows) - len(others), len(others)])
+
+
+def _weighed(weights: NDArray[np.float64], counts: NDArray[np.float64]) -> float:
+    return float(counts @ np.square(weights).sum(axis=tuple(range(1, weights.ndim))))
+
+
+def _norm(squares: float) -> float:
+    return math.sqrt(squares) if math.isfinite(squares) else math.inf
