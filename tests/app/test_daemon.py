@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 import pytest
 
 from streamlearn.app.evaluation import Evaluation
+from streamlearn.app.tagger import warm_up
 from streamlearn.checkpoint.generations import open_checkpoint
 from streamlearn.config.layers import load
 from streamlearn.data import Example, TopicPartition
@@ -29,6 +30,10 @@ from tests.waiting import until
 pytestmark = pytest.mark.apache
 
 KILLS = int(os.environ.get("STREAMLEARN_TEST_KILLS", "5"))
+
+PERCEPTRON = {"kind": "perceptron"}
+# Windows and pool are short: every kill comes amid rates that cool down and sequences to look at again.
+LOOKING_AGAIN = {"kind": "adf", "window": 50, "replay_tokens": 1000, "replay_looks": 2}
 
 
 class Run:
@@ -63,12 +68,15 @@ def folder(tmp_path: Path) -> Iterator[Path]:
         print(log.read_text())
 
 
-def configure(folder: Path, broker: Broker, topic: str, **checkpoint: Any) -> tuple[Path, str]:
+def configure(
+    folder: Path, broker: Broker, topic: str, learner: dict[str, Any] = PERCEPTRON, **checkpoint: Any
+) -> tuple[Path, str]:
     [port] = free_ports(1)
     config = write_config(
         folder / "config.yaml",
         kafka=broker.client,
         source={"topics": [topic], "max_poll_records": 100},
+        learner=learner,
         checkpoint={"directory": str(folder / "state"), **checkpoint},
         metrics={"port": port},
     )
@@ -113,12 +121,15 @@ def test_kafka_and_files_give_the_same_weights_bit_for_bit(
     assert checkpoint.positions[TopicPartition(topic, 0)].next_offset == 1500
 
 
+@pytest.mark.parametrize("learner", [PERCEPTRON, LOOKING_AGAIN], ids=["perceptron", "ADF that looks again"])
 def test_killed_at_random_instants_it_ends_with_the_weights_of_an_uninterrupted_run(
-    folder: Path, apache_kafka: Broker, topic: str
+    folder: Path, apache_kafka: Broker, topic: str, learner: dict[str, Any]
 ) -> None:
     examples = make_examples(6000, seed=1)
     create(apache_kafka, topic)
-    config, url = configure(folder, apache_kafka, topic, every_records=100, every_seconds=0.2)
+    config, url = configure(folder, apache_kafka, topic, learner, every_records=100, every_seconds=0.2)
+    # So that no life is spent compiling.
+    warm_up(load(config), print)
     random, part, killed = Random(3), len(examples) // (KILLS + 1), 0
     for number in range(KILLS):
         # Each life finds new records, so that the kill comes while it is learning.
