@@ -50,12 +50,12 @@ class Run:
         """Tell it from all other runs, and from those with another configuration, in words."""
         settings = " ".join(setting.removeprefix("learner.") for setting in self.settings)
         words = f"{self.task.name} {self.learner} {self.part} {settings} order {self.order} × {self.passes}"
-        return f"{words} [{_digest(self.task.config, self.learner)}]"
+        return f"{words} [{digest(learned_part(_configured(self)))[:8]}]"
 
 
 @cache
-def _digest(path: Path, learner: str) -> str:
-    return digest(learned_part(load(path, [f"learner.kind={LEARNERS[learner].kind}"])))[:8]
+def _configured(run: Run) -> Config:
+    return load(run.task.config, [f"learner.kind={LEARNERS[run.learner].kind}", *run.settings])
 
 
 @dataclass
@@ -83,7 +83,7 @@ class Result:
 def work(_: None, run: Run) -> dict[str, Any]:
     """Run, and give a Result as plain data."""
     begin = time.perf_counter()
-    config = load(run.task.config, [f"learner.kind={LEARNERS[run.learner].kind}", *run.settings])
+    config = _configured(run)
     warm_up(config, lambda _: None)
     result = _tested(run, config) if run.part in ("one pass", "many passes") else _held_out(run, config)
     result.seconds = time.perf_counter() - begin

@@ -50,20 +50,19 @@ class Variant:
     grid: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
-_ONCE = ("learner.replay_tokens=0",)
+_ONCE = ("learner.replay_tokens=0", "learner.replay_looks=1")
 _LOOKS = ("learner.replay_tokens=100000", "learner.replay_looks=3")
+# As published, rates fall to nothing; with a floor, which an endless stream needs, no pass would be the last.
+_COOLING = ("learner.min_rate=0",)
+_RATES = ("0.05", "0.1", "0.2")
 
 LEARNERS: Mapping[str, Variant] = {
     "perceptron": Variant("perceptron", _ONCE),
-    "sgd": Variant("sgd", _ONCE, {"learner.rate": ("0.05", "0.1", "0.2")}),
-    "adagrad": Variant("adagrad", _ONCE, {"learner.rate": ("0.1", "0.2")}),
-    "adf": Variant(
-        "adf", _ONCE, {"learner.rate": ("0.05", "0.1", "0.2"), "learner.window": ("100", "200", "800")}
-    ),
-    "perceptron, 3 looks": Variant("perceptron", _LOOKS),
-    "adagrad, 3 looks": Variant("adagrad", _LOOKS, {"learner.rate": ("0.05", "0.1")}),
+    "sgd": Variant("sgd", _ONCE + _COOLING, {"learner.rate": _RATES[1:]}),
+    "adagrad": Variant("adagrad", _ONCE, {"learner.rate": _RATES[1:]}),
+    "adf": Variant("adf", _ONCE + _COOLING, {"learner.rate": _RATES, "learner.window": ("200", "800")}),
     "adf, 3 looks": Variant(
-        "adf", _LOOKS, {"learner.rate": ("0.1", "0.2"), "learner.window": ("400", "800")}
+        "adf", _LOOKS + _COOLING, {"learner.rate": _RATES[1:], "learner.window": ("400", "1600")}
     ),
 }
 
