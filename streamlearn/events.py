@@ -40,6 +40,14 @@ class Rejected:
 
 
 @dataclass(frozen=True, slots=True)
+class DeadLettered:
+    """Bad records are durable elsewhere: in the dead letter topic, or in the local file."""
+
+    outcome: Literal["delivered", "spooled"]
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
 class Gap:
     """Offsets that hold no record for us: `lost` to retention, or legally absent (compaction, markers)."""
 
@@ -113,5 +121,5 @@ class Resumed:
     gauges: Mapping[str, float] = field(default_factory=dict)
 
 
-Event = StateChanged | Polled | Rejected | Gap | Learned | CheckpointDone | Resumed
+Event = StateChanged | Polled | Rejected | DeadLettered | Gap | Learned | CheckpointDone | Resumed
 Observer = Callable[[Event], None]

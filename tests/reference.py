@@ -57,15 +57,22 @@ def _default(field: FieldInfo) -> str:
 
 def commands() -> str:
     """List every option of every command."""
-    group = typer.main.get_command(app)
     found: list[str] = []
-    for name, command in group.commands.items():  # type: ignore[attr-defined]
+    for name, command in _commands(typer.main.get_command(app)):
         summary = (command.help or "").split("\n\n")[0].replace("\n", " ")
         rows = [_parameter(parameter) for parameter in command.params if parameter.name != "help"]
         found.append(
             f"**`streamlearn {name}`**: {summary}\n\n" + table(("option", "default", "meaning"), rows)
         )
     return "\n".join(found)
+
+
+def _commands(group: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
+    for name, command in group.commands.items():
+        if hasattr(command, "commands"):
+            yield from _commands(command, f"{name} ")
+        else:
+            yield prefix + name, command
 
 
 def _parameter(parameter: Any) -> tuple[str, str, str]:

@@ -8,6 +8,7 @@ from contextlib import AbstractContextManager, ExitStack, nullcontext
 
 import streamlearn
 from streamlearn.app.continuing import require_same_model, require_same_stream
+from streamlearn.app.deadletters import build_letters, build_tolerance
 from streamlearn.app.reading import build_source, in_words
 from streamlearn.app.tagger import build_tagger, warm_up
 from streamlearn.checkpoint.generations import Loaded
@@ -140,7 +141,11 @@ class Daemon:
             return Snapshot(dict(positions), pipeline.sequences_seen, progressive, self._tagger.state())
 
         reader = Reader(self._build_codec(), self._tagger)
-        return Loop(self._source, reader, pipeline, keeper, positions, snapshot, self._observe)
+        tolerance = build_tolerance(self._config)
+        letters = build_letters(self._config, stack, self._stopping, self._observe)
+        return Loop(
+            self._source, reader, tolerance, letters, pipeline, keeper, positions, snapshot, self._observe
+        )
 
     def _open_store(self, stack: ExitStack) -> CheckpointStore:
         directory = self._config.checkpoint.directory

@@ -53,6 +53,28 @@ class SourceConfig(_Section):
     )
 
 
+class DeadLettersConfig(_Section):
+    """What becomes of records that cannot be learned from."""
+
+    policy: Literal["skip", "dead_letter", "stop"] = Field(
+        default="skip",
+        description="skip counts and logs a bad record; dead_letter also keeps it elsewhere; stop ends the "
+        "daemon before it.",
+    )
+    topic: str | None = Field(
+        default=None,
+        description="Topic that bad records are sent to; only the file DIRECTORY/dead-letters.jsonl "
+        "when not given.",
+    )
+    on_unavailable: Literal["stop", "spool"] = Field(
+        default="stop", description="What to do where the topic takes no letter: stop, or use the file."
+    )
+    max_ratio: float | None = Field(
+        default=None, ge=0, lt=1, description="Stop when more of the last `window` records are bad than this."
+    )
+    window: int = Field(default=1000, ge=1, description="Records that max_ratio looks back on.")
+
+
 class LabelsConfig(_Section):
     """Which labels exist."""
 
@@ -235,6 +257,7 @@ class Config(_Section):
 
     model: str = Field(default="streamlearn", pattern=r"^[\w.-]{1,64}$", description="Name of the model.")
     source: SourceConfig = SourceConfig()
+    dead_letters: DeadLettersConfig = DeadLettersConfig()
     kafka: dict[str, Any] = Field(
         default={"bootstrap_servers": "localhost:9092"}, description="Handed to kafka-python as it is."
     )
@@ -244,6 +267,14 @@ class Config(_Section):
     checkpoint: CheckpointConfig = CheckpointConfig()
     metrics: MetricsConfig = MetricsConfig()
     log: LogConfig = LogConfig()
+
+    @model_validator(mode="after")
+    def _no_circle(self) -> "Config":
+        if self.dead_letters.topic in self.source.topics:
+            raise ValueError(
+                "dead_letters.topic is one of source.topics: bad records would go round for ever"
+            )
+        return self
 
     @model_validator(mode="before")
     @classmethod

@@ -9,6 +9,7 @@ from operator import attrgetter
 from typing import Protocol
 
 from streamlearn.daemon.pieces import PIECE, joined
+from streamlearn.daemon.refusals import Refused
 from streamlearn.data import Batch, Example, Position, Record, TopicPartition
 from streamlearn.errors import RecordError, StreamError
 from streamlearn.events import Gap, Rejected
@@ -35,14 +36,14 @@ class Intake:
     ----------
     batch : what of it is to be learned, encoded; may be empty.
     positions : of the partitions that brought records, once all of these are dealt with.
-    rejected, gaps : to be told.
+    refused : records that cannot be learned from, and why. gaps : to be told.
     counts, sizes, timestamps : records, bytes and last timestamp by partition.
     seconds : what decoding and encoding took.
     """
 
     batch: Batch
     positions: Mapping[TopicPartition, Position]
-    rejected: Sequence[Rejected]
+    refused: Sequence[Refused]
     gaps: Sequence[Gap]
     counts: Mapping[TopicPartition, int]
     sizes: Mapping[TopicPartition, int]
@@ -99,12 +100,12 @@ class Reader:
         """
         begin = time.perf_counter()
         tallies = _tally(records, positions)
-        rejected: list[Rejected] = []
-        pieces = [self._encode(records[at : at + PIECE], rejected) for at in range(0, len(records), PIECE)]
+        refused: list[Refused] = []
+        pieces = [self._encode(records[at : at + PIECE], refused) for at in range(0, len(records), PIECE)]
         return Intake(
             batch=joined(pieces),
             positions={partition: _position(tally) for partition, tally in tallies.items()},
-            rejected=rejected,
+            refused=refused,
             gaps=[Gap(partition, t.missing, lost=False) for partition, t in tallies.items() if t.missing],
             counts={partition: tally.records for partition, tally in tallies.items()},
             sizes={partition: tally.bytes for partition, tally in tallies.items()},
@@ -114,7 +115,7 @@ class Reader:
             seconds=time.perf_counter() - begin,
         )
 
-    def _encode(self, records: Sequence[Record], rejected_out: list[Rejected]) -> Batch:
+    def _encode(self, records: Sequence[Record], refused_out: list[Refused]) -> Batch:
         examples: list[Example] = []
         decoded: list[Record] = []
         for record in records:
@@ -122,9 +123,11 @@ class Reader:
                 examples.append(self._codec.decode_record(record))
                 decoded.append(record)
             except RecordError as error:
-                rejected_out.append(_rejection(record, error))
+                refused_out.append((record, _rejection(record, error)))
         encoded = self._tagger.encode(examples)
-        rejected_out += [_rejection(decoded[place], error) for place, error in encoded.rejected]
+        refused_out += [
+            (decoded[place], _rejection(decoded[place], error)) for place, error in encoded.rejected
+        ]
         return encoded.batch
 
 

@@ -1,12 +1,13 @@
 """The loop: poll, decode, learn, checkpoint. It knows protocols only."""
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from streamlearn.daemon.intake import Intake, Reader
 from streamlearn.daemon.keeper import Keeper, Snapshot
 from streamlearn.daemon.pipeline import Pipeline
-from streamlearn.data import Position, TopicPartition
+from streamlearn.daemon.refusals import Letters, Tolerance
+from streamlearn.data import Position, Record, TopicPartition
 from streamlearn.errors import BrokerUnavailableError, StreamError
 from streamlearn.events import Observer, Polled, StateChanged
 from streamlearn.stream.source import Source
@@ -14,6 +15,7 @@ from streamlearn.stream.source import Source
 IDLE_POLL_SECONDS = 0.5
 # Less than the time that init systems give a stopping daemon.
 WRITE_SECONDS = 90.0
+LETTER_SECONDS = 20.0
 
 
 class Loop:
@@ -25,6 +27,8 @@ class Loop:
     Parameters
     ----------
     source : opened at `positions`.
+    tolerance : looks at what was read before it is learned.
+    letters : takes the bad records; no checkpoint passes one that is not durable there.
     snapshot : copies the state, given the positions.
     observe : told of everything.
     clock : monotonic seconds.
@@ -34,6 +38,8 @@ class Loop:
         self,
         source: Source,
         reader: Reader,
+        tolerance: Tolerance,
+        letters: Letters,
         pipeline: Pipeline,
         keeper: Keeper,
         positions: Mapping[TopicPartition, Position],
@@ -43,6 +49,8 @@ class Loop:
     ) -> None:
         self._source = source
         self._reader = reader
+        self._tolerance = tolerance
+        self._letters = letters
         self._pipeline = pipeline
         self._keeper = keeper
         self._positions = dict(positions)
@@ -66,6 +74,7 @@ class Loop:
         ------
         StreamError, BrokerUnavailableError : after what was learned so far has been saved.
         CheckpointError : the last checkpoint could not be written, or weights are not finite.
+        StreamlearnError : a bad record could not be delivered; the state before it is the last checkpoint.
         """
         self.save()
         self._observe(StateChanged("running"))
@@ -81,11 +90,12 @@ class Loop:
     def turn(self) -> None:
         """Go round once: the batch before is learned while the next is read."""
         records = self._source.poll(0.0 if self._ahead else IDLE_POLL_SECONDS)
-        intake = self._reader.read(records, self._reached()) if records else None
+        intake = self._read(records) if records else None
         self._settle()
         self._observe_source(intake)
         self._keeper.follow()
-        if self._keeper.due(self._clock(), self._records):
+        # A broker that is away for a while delays a checkpoint, not learning.
+        if self._letters.settle(0.0) and self._keeper.due(self._clock(), self._records):
             self._keeper.save(self._take, self._clock(), self._records)
         if intake:
             self._begin(intake)
@@ -93,7 +103,17 @@ class Loop:
     def save(self) -> None:
         """Finish the batch in hand and make sure that the state is on disk."""
         self._settle()
+        if not self._letters.settle(LETTER_SECONDS):
+            raise BrokerUnavailableError(
+                f"dead letters are not acknowledged after {LETTER_SECONDS:g} s; what follows them is learned "
+                "again after the next start"
+            )
         self._keeper.finish(self._take, self._clock(), self._records, WRITE_SECONDS)
+
+    def _read(self, records: Sequence[Record]) -> Intake:
+        intake = self._reader.read(records, self._reached())
+        self._tolerance.admit(records, intake.refused)
+        return intake
 
     def _reached(self) -> Mapping[TopicPartition, Position]:
         return {**self._positions, **self._ahead.positions} if self._ahead else self._positions
@@ -112,7 +132,8 @@ class Loop:
         self._records += sum(intake.counts.values())
         for gap in intake.gaps:
             self._observe(gap)
-        for rejected in intake.rejected:
+        for record, rejected in intake.refused:
+            self._letters.send(record, rejected)
             self._observe(rejected)
         if learned:
             self._observe(learned)

@@ -86,6 +86,12 @@ INPUT = (
         {"reason": tuple(Reason)},
     ),
     Spec(
+        "dead_letters_total",
+        "counter",
+        "Bad records delivered to the dead letter topic, and spooled to the local file.",
+        {"outcome": ("delivered", "spooled")},
+    ),
+    Spec(
         "sequence_length_tokens",
         "histogram",
         "Tokens of each sequence learned.",

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from streamlearn.events import (
     CheckpointDone,
+    DeadLettered,
     Event,
     Gap,
     Learned,
@@ -53,6 +54,8 @@ class EventLog:
                 self._polled(event)
             case Rejected():
                 self._rejected(event, now)
+            case DeadLettered(outcome="spooled", count=count):
+                emit(logger, logging.WARNING, "dead_letters_spooled", count=count)
             case StateChanged():
                 self._state_changed(event)
             case Gap(partition=tp, count=count, lost=lost):

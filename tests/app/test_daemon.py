@@ -3,14 +3,9 @@
 import json
 import os
 import signal
-import subprocess
-import sys
-import urllib.error
-import urllib.request
-from collections.abc import Iterator
 from pathlib import Path
 from random import Random
-from typing import Any, ClassVar
+from typing import Any
 
 import pytest
 
@@ -19,11 +14,11 @@ from streamlearn.app.tagger import warm_up
 from streamlearn.checkpoint.generations import open_checkpoint
 from streamlearn.config.layers import load
 from streamlearn.data import Example, TopicPartition
-from streamlearn.errors import CheckpointError
+from tests.app.process import Run, configure, fetch, fill, metric, seen
 from tests.conftest import Broker
 from tests.kafka.broker import free_ports
-from tests.kafka.topics import create, produce
-from tests.sequences import make_examples, to_json, write_config, write_jsonl
+from tests.kafka.topics import create
+from tests.sequences import make_examples, write_jsonl
 from tests.states import differences
 from tests.waiting import until
 
@@ -34,65 +29,6 @@ KILLS = int(os.environ.get("STREAMLEARN_TEST_KILLS", "5"))
 PERCEPTRON = {"kind": "perceptron"}
 # Windows and pool are short: every kill comes amid rates that cool down and sequences to look at again.
 LOOKING_AGAIN = {"kind": "adf", "window": 50, "replay_tokens": 1000, "replay_looks": 2}
-
-
-class Run:
-    """`streamlearn run` as a process of its own; `started` holds all, so that a failed test leaves none."""
-
-    started: ClassVar[list["Run"]] = []
-
-    def __init__(self, config: Path) -> None:
-        self.started.append(self)
-        self._log = (config.parent / "log").open("ab")
-        command = [sys.executable, "-c", "from streamlearn.cli.main import main; main()", "run", str(config)]
-        self.process = subprocess.Popen(command, stderr=self._log)
-
-    def end(self, number: signal.Signals) -> int:
-        self.process.send_signal(number)
-        return self.wait()
-
-    def wait(self) -> int:
-        code = self.process.wait(60)
-        self._log.close()
-        return code
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Iterator[Path]:
-    yield tmp_path
-    for run in Run.started:
-        run.process.kill()
-    Run.started.clear()
-    log = tmp_path / "log"
-    if log.exists():
-        print(log.read_text())
-
-
-def configure(
-    folder: Path, broker: Broker, topic: str, learner: dict[str, Any] = PERCEPTRON, **checkpoint: Any
-) -> tuple[Path, str]:
-    [port] = free_ports(1)
-    config = write_config(
-        folder / "config.yaml",
-        kafka=broker.client,
-        source={"topics": [topic], "max_poll_records": 100},
-        learner=learner,
-        checkpoint={"directory": str(folder / "state"), **checkpoint},
-        metrics={"port": port},
-    )
-    return config, f"http://127.0.0.1:{port}"
-
-
-def fill(broker: Broker, topic: str, examples: list[Example], partition: int = 0) -> None:
-    records = [(None, to_json(example), []) for example in examples]
-    produce(broker, TopicPartition(topic, partition), records)
-
-
-def seen(folder: Path) -> int:
-    try:
-        return open_checkpoint(folder / "state").checkpoint.sequences_seen
-    except CheckpointError:
-        return -1
 
 
 def from_files(folder: Path, config: Path, examples: list[Example]) -> dict[str, Any]:
@@ -127,7 +63,10 @@ def test_killed_at_random_instants_it_ends_with_the_weights_of_an_uninterrupted_
 ) -> None:
     examples = make_examples(6000, seed=1)
     create(apache_kafka, topic)
-    config, url = configure(folder, apache_kafka, topic, learner, every_records=100, every_seconds=0.2)
+    sections = {"learner": learner}
+    config, url = configure(
+        folder, apache_kafka, topic, sections=sections, every_records=100, every_seconds=0.2
+    )
     # So that no life is spent compiling.
     warm_up(load(config), print)
     random, part, killed = Random(3), len(examples) // (KILLS + 1), 0
@@ -268,20 +207,3 @@ def test_start_and_stop_say_where_each_partition_stands(
     log = (folder / "log").read_text()
     assert f'reading_from positions="{topic}[0]@0 {topic}[1]@0"' in log
     assert f'stopped_at positions="{topic}[0]@0 {topic}[1]@5"' in log
-
-
-def fetch(url: str) -> tuple[int, str]:
-    try:
-        with urllib.request.urlopen(url, timeout=5) as answer:
-            return answer.status, answer.read().decode()
-    except urllib.error.HTTPError as error:
-        return error.code, error.read().decode()
-    except OSError as error:
-        return 0, str(error)
-
-
-def metric(url: str, name: str) -> float:
-    for line in fetch(f"{url}/metrics")[1].splitlines():
-        if line.startswith(f"{name} "):
-            return float(line.split()[1])
-    return float("nan")

@@ -13,6 +13,7 @@ from streamlearn.daemon.intake import Reader
 from streamlearn.daemon.keeper import Keeper, Lineage, Snapshot
 from streamlearn.daemon.loop import Loop
 from streamlearn.daemon.pipeline import Pipeline
+from streamlearn.daemon.refusals import Letters, Skipped, Tolerance
 from streamlearn.data import Position, StreamIdentity, TopicPartition
 from streamlearn.events import Event
 from streamlearn.monitor.progressive import Progressive
@@ -24,7 +25,14 @@ from tests.stream.memory import MemorySource
 class Rig:
     """Everything that one life of a daemon has; a second one on the same folder resumes."""
 
-    def __init__(self, folder: Path, source: MemorySource, every_records: int | None = None) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        source: MemorySource,
+        every_records: int | None = None,
+        letters: Letters | None = None,
+        tolerance: Tolerance | None = None,
+    ) -> None:
         config = load(write_config(folder / "config.yaml"))
         self.events: list[Event] = []
         self.source = source
@@ -59,6 +67,8 @@ class Rig:
         self.loop = Loop(
             source,
             Reader(RecordCodec(), self.tagger),
+            tolerance or Tolerance(None, 1),
+            letters or Skipped(),
             self.pipeline,
             self.keeper,
             positions,

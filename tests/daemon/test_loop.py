@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from streamlearn.data import TopicPartition
-from streamlearn.errors import CheckpointError, Reason, StreamError
+from streamlearn.daemon.refusals import Tolerance
+from streamlearn.data import Record, TopicPartition
+from streamlearn.errors import BrokerUnavailableError, CheckpointError, Reason, StreamError
 from streamlearn.events import CheckpointDone, Gap, Learned, Polled, Rejected, StateChanged
 from tests.daemon.rig import Rig
 from tests.sequences import make_examples, to_json
@@ -195,3 +196,57 @@ def test_one_record_cannot_ruin_the_model(tmp_path: Path) -> None:
     rig.run(2)
     assert [event.reason for event in rig.of_type(Rejected)] == [Reason.TOO_LARGE, Reason.TOO_LARGE]
     assert rig.of_type(Learned) == []
+
+
+class Mail:
+    """Takes letters and says when they are durable."""
+
+    def __init__(self) -> None:
+        self.offsets: list[int] = []
+        self.is_durable = True
+
+    def send(self, record: Record, why: Rejected) -> None:
+        assert record.offset == why.offset
+        self.offsets.append(record.offset)
+
+    def settle(self, timeout_seconds: float) -> bool:  # noqa: ARG002
+        return self.is_durable
+
+
+def with_bad_ones(good: int, bad: int, poll: int = 5) -> MemorySource:
+    source = MemorySource([ORDERS], max_poll_records=poll)
+    for example in make_examples(good):
+        source.append(to_json(example))
+    for _ in range(bad):
+        source.append(b"{")
+    return source
+
+
+def test_no_checkpoint_passes_a_bad_record_before_its_letter_is_durable(tmp_path: Path) -> None:
+    mail = Mail()
+    rig = Rig(tmp_path, with_bad_ones(10, 5), every_records=5, letters=mail)
+    rig.loop.save()
+    mail.is_durable = False
+    for _ in range(6):
+        rig.loop.turn()
+    assert mail.offsets == [10, 11, 12, 13, 14]
+    assert rig.source.committed[ORDERS].next_offset == 0
+    with pytest.raises(BrokerUnavailableError, match="not acknowledged"):
+        rig.loop.save()
+    rig.crash()
+    again = Rig(tmp_path, with_bad_ones(10, 5), letters=mail)
+    mail.is_durable = True
+    again.run(6)
+    assert again.source.committed[ORDERS].next_offset == 15
+    # At least once: the letters that nobody acknowledged came again.
+    assert mail.offsets == [10, 11, 12, 13, 14] * 2
+
+
+def test_a_stream_gone_bad_stops_before_it_is_passed_over(tmp_path: Path) -> None:
+    mail = Mail()
+    rig = Rig(tmp_path, with_bad_ones(10, 5), letters=mail, tolerance=Tolerance(0.2, 10))
+    with pytest.raises(StreamError, match=r"5 of 10 records are bad"):
+        rig.loop.run(lambda: False)
+    rig.crash()
+    assert mail.offsets == []
+    assert rig.source.committed[ORDERS].next_offset == 10

@@ -27,13 +27,14 @@ def test_what_is_sent_arrives_with_keys_and_headers_and_is_counted(apache_kafka:
     for i in range(200):
         sink.send(b"k%d" % (i % 5), b"v%d" % i, [("n", b"%d" % i)])
     sink.send(b"gone", None)
+    sink.send(None, None)
     sink.flush()
-    assert (sink.delivered, sink.failed, sink.first_error) == (201, 0, None)
+    assert (sink.delivered, sink.failed, sink.first_error) == (202, 0, None)
     sink.close()
     sink.close()
     source = KafkaSource(apache_kafka.client, [topic])
     source.open(source.start_positions())
-    records = drain(source, 201)
+    records = drain(source, 202)
     source.close()
     for key in (b"k%d" % k for k in range(5)):
         own = [r for r in records if r.key == key]
@@ -50,7 +51,7 @@ def test_creating_a_topic_that_exists_says_so(apache_kafka: Broker, topic: str) 
 
 
 def test_a_topic_name_that_kafka_refuses_is_an_error_of_ours(apache_kafka: Broker) -> None:
-    with pytest.raises(StreamError):
+    with pytest.raises(ConfigError, match="no name of a topic"):
         create_topic(apache_kafka.client, "no spaces")
 
 

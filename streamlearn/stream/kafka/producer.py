@@ -81,10 +81,22 @@ class KafkaSink:
         # Otherwise the first send would look up the partitions, deaf to a stop.
         insist(lambda _: self._producer.partitions_for(topic), self._patience)
 
-    def send(self, key: bytes | None, value: bytes | None, headers: Sequence[tuple[str, bytes]] = ()) -> None:
+    def send(
+        self,
+        key: bytes | None,
+        value: bytes | None,
+        headers: Sequence[tuple[str, bytes]] = (),
+        done: Callable[[StreamlearnError | None], None] | None = None,
+        partition: int | None = None,
+    ) -> None:
         """Hand one record over; waits while too much is under way.
 
         A record that cannot be delivered is counted, see `failed` and `first_error`.
+
+        Parameters
+        ----------
+        done : told, by the client's thread, of the acknowledgement or of why there is none.
+        partition : which one; the key decides if not given.
 
         Raises
         ------
@@ -94,14 +106,21 @@ class KafkaSink:
         size = len(key or b"") + len(value or b"") + _RECORD_BYTES
         self._reserve(size)
         try:
-            future = self._producer.send(self._topic, value=value, key=key, headers=list(headers))
+            future = self._producer.send(
+                self._topic,
+                value=value,
+                # The client refuses a record that has neither key nor value.
+                key=b"" if key is None and value is None else key,
+                headers=list(headers),
+                partition=partition,
+            )
         except REFUSALS as error:
             raise translated(error, self._patience.where) from error
         except Exception as error:
-            self._settle(size, error)
+            self._settle(size, error, done)
         else:
-            future.add_callback(lambda _: self._settle(size, None))
-            future.add_errback(lambda error: self._settle(size, error))
+            future.add_callback(lambda _: self._settle(size, None, done))
+            future.add_errback(lambda error: self._settle(size, error, done))
 
     def flush(self, timeout_seconds: float = 30.0) -> None:
         """Wait until every record sent is delivered or has failed.
@@ -136,15 +155,23 @@ class KafkaSink:
                 self._changed.wait(_SLICE_SECONDS)
             self._in_flight_bytes += size
 
-    def _settle(self, size: int, error: Exception | None) -> None:
+    def _settle(
+        self,
+        size: int,
+        error: Exception | None,
+        done: Callable[[StreamlearnError | None], None] | None,
+    ) -> None:
+        failure = None if error is None else translated(error, self._topic)
         with self._changed:
             self._in_flight_bytes -= size
-            if error is None:
+            if failure is None:
                 self.delivered += 1
             else:
                 self.failed += 1
-                self.first_error = self.first_error or translated(error, self._topic)
+                self.first_error = self.first_error or failure
             self._changed.notify_all()
+        if done is not None:
+            done(failure)
 
 
 def create_topic(

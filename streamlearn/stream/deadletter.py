@@ -1,0 +1,122 @@
+"""A record that could not be learned from: its bytes untouched, and why, as headers or as a line of JSON."""
+
+import base64
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, fields
+from typing import Any
+
+from streamlearn.data import Record
+
+PREFIX = "streamlearn.error."
+REPLAYED = "streamlearn.replayed"
+
+_MESSAGE_BYTES = 512
+_BYTES = ("key", "value")
+_NO_KEY = PREFIX + "key_is_null"
+
+
+@dataclass(frozen=True, slots=True)
+class DeadLetter:
+    """One bad record.
+
+    Attributes
+    ----------
+    topic, partition, offset, timestamp : where it was, and its timestamp in milliseconds.
+    key, value, headers : as they were; a value of None is a tombstone.
+    reason, message : what was wrong with it.
+    model, version : which model refused it, and the release of streamlearn.
+    """
+
+    topic: str
+    partition: int
+    offset: int
+    timestamp: int
+    key: bytes | None
+    value: bytes | None
+    headers: list[tuple[str, bytes]]
+    reason: str
+    message: str
+    model: str
+    version: str
+
+    @property
+    def place(self) -> str:
+        """Where it was: ``orders[3]@1841``."""
+        return f"{self.topic}[{self.partition}]@{self.offset}"
+
+    @classmethod
+    def of(cls, record: Record, reason: str, message: str, model: str, version: str) -> "DeadLetter":
+        """Make one; a message of more than 512 bytes loses its end."""
+        short = message.encode()[:_MESSAGE_BYTES].decode(errors="ignore")
+        where = record.topic, record.partition, record.offset, record.timestamp
+        return cls(*where, record.key, record.value, list(record.headers), str(reason), short, model, version)
+
+    @classmethod
+    def from_record(cls, record: Record) -> "DeadLetter | None":
+        """Read what stands in a dead letter topic; None for a record that is no dead letter."""
+        own = [(name, value) for name, value in record.headers if not name.startswith(PREFIX)]
+        # The last of several counts: a dead letter that was refused once more has two sets of headers.
+        said = {name: (value or b"").decode(errors="replace") for name, value in record.headers}
+        try:
+            plain: dict[str, Any] = {
+                field.name: (int if field.type is int else str)(said[PREFIX + field.name])
+                for field in fields(cls)
+                if field.type in (str, int)
+            }
+        except (KeyError, ValueError):
+            return None
+        key = None if said.get(_NO_KEY) else record.key
+        return cls(key=key, value=record.value, headers=own, **plain)
+
+    def error_headers(self) -> list[tuple[str, bytes]]:
+        """Give the headers of the record, and what was wrong after them."""
+        wrong = {field.name: getattr(self, field.name) for field in fields(self) if field.type in (str, int)}
+        said = [*self.headers, *((PREFIX + name, str(value).encode()) for name, value in wrong.items())]
+        if self.key is None and self.value is None:
+            # The client sends an empty key instead: it refuses a record that has neither.
+            said.append((_NO_KEY, b"true"))
+        return said
+
+    def to_line(self) -> bytes:
+        r"""Give it as one line of JSON; bytes are in base64.
+
+        >>> letter = DeadLetter("t", 0, 7, -1, None, b"\xff", [], "encoding", "not UTF-8", "np", "0.1")
+        >>> DeadLetter.from_line(letter.to_line()) == letter
+        True
+        """
+        return json.dumps(asdict(self) | self._text_of_bytes(_packed)).encode() + b"\n"
+
+    def shown(self) -> dict[str, Any]:
+        """Give it for a person: bytes as text, what is no UTF-8 escaped."""
+        return asdict(self) | self._text_of_bytes(
+            lambda data: None if data is None else data.decode(errors="backslashreplace")
+        )
+
+    @classmethod
+    def from_line(cls, line: bytes) -> "DeadLetter":
+        """Read a line back.
+
+        Raises
+        ------
+        ValueError : it is none.
+        """
+        try:
+            told = json.loads(line)
+            told |= {name: _unpacked(told[name]) for name in _BYTES}
+            told["headers"] = [(name, _unpacked(value) or b"") for name, value in told["headers"]]
+            return cls(**told)
+        except (TypeError, KeyError) as error:
+            raise ValueError(f"no dead letter: {error}") from None
+
+    def _text_of_bytes(self, write: Any) -> dict[str, Any]:
+        headers: Sequence[tuple[str, Any]] = [(name, write(value)) for name, value in self.headers]
+        return {"key": write(self.key), "value": write(self.value), "headers": headers}
+
+
+def _packed(data: bytes | None) -> str | None:
+    return None if data is None else base64.b64encode(data).decode()
+
+
+def _unpacked(text: str | None) -> bytes | None:
+    return None if text is None else base64.b64decode(text, validate=True)
