@@ -48,6 +48,13 @@ class DeadLettered:
 
 
 @dataclass(frozen=True, slots=True)
+class ConsumerRestarted:
+    """The client was made anew: a partition was silent, or a batch could not be decoded."""
+
+    reason: Literal["stalled", "unreadable"]
+
+
+@dataclass(frozen=True, slots=True)
 class Gap:
     """Offsets that hold no record for us: `lost` to retention, or legally absent (compaction, markers)."""
 
@@ -121,5 +128,15 @@ class Resumed:
     gauges: Mapping[str, float] = field(default_factory=dict)
 
 
-Event = StateChanged | Polled | Rejected | DeadLettered | Gap | Learned | CheckpointDone | Resumed
+Event = (
+    StateChanged
+    | Polled
+    | Rejected
+    | DeadLettered
+    | ConsumerRestarted
+    | Gap
+    | Learned
+    | CheckpointDone
+    | Resumed
+)
 Observer = Callable[[Event], None]

@@ -24,7 +24,7 @@ from streamlearn.daemon.loop import Loop
 from streamlearn.daemon.pipeline import Pipeline
 from streamlearn.data import Position, StreamIdentity, TopicPartition
 from streamlearn.errors import BrokerUnavailableError, CheckpointError, TelemetryError
-from streamlearn.events import Event, Gap, Observer, Resumed, StateChanged
+from streamlearn.events import ConsumerRestarted, Event, Gap, Observer, Resumed, StateChanged
 from streamlearn.monitor.progressive import Progressive
 from streamlearn.stream.codec import RecordCodec
 from streamlearn.stream.source import Source
@@ -70,6 +70,7 @@ class Daemon:
             connect_timeout_seconds=config.source.connect_timeout_seconds,
             stopping=stopping,
             on_lost=lambda partition, count: self._observe(Gap(partition, count, lost=True)),
+            on_restart=lambda reason: self._observe(ConsumerRestarted(reason)),
         )
         health = Health(config.metrics.stall_seconds)
         metrics = Metrics(

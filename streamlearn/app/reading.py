@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping
 
 from streamlearn.config.shape import Config
 from streamlearn.data import Position, TopicPartition
-from streamlearn.stream.kafka.consumer import KafkaSource
+from streamlearn.stream.kafka.consumer import KafkaSource, Restart
 
 
 def build_source(
@@ -13,6 +13,7 @@ def build_source(
     connect_timeout_seconds: float | None,
     stopping: Callable[[], bool] = lambda: False,
     on_lost: Callable[[TopicPartition, int], None] = lambda *_: None,
+    on_restart: Callable[[Restart], None] = lambda _: None,
 ) -> KafkaSource:
     """Make a source, not yet connected.
 
@@ -32,6 +33,8 @@ def build_source(
         connect_timeout_seconds=connect_timeout_seconds,
         stopping=stopping,
         on_lost=on_lost,
+        on_restart=on_restart,
+        stall_seconds=source.stall_seconds,
     )
 
 

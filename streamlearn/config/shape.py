@@ -47,6 +47,11 @@ class SourceConfig(_Section):
     connect_timeout_seconds: float | None = Field(
         default=None, gt=0, description="How long to wait for a broker at the start; for ever when not given."
     )
+    stall_seconds: float = Field(
+        default=60.0,
+        gt=0,
+        description="A partition that holds records and gives none for so long has the client made anew.",
+    )
     group: str | None = Field(
         default=None,
         description="Consumer group that positions are published under, for lag tools; default: the model.",

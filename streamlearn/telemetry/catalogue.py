@@ -67,6 +67,12 @@ CONSUMER = (
     ),
     Spec("consumer_connected", "gauge", "1 while a broker answers, else 0."),
     Spec(
+        "consumer_restarts_total",
+        "counter",
+        "Clients made anew because a partition with records was silent, or a batch could not be decoded.",
+        {"reason": ("stalled", "unreadable")},
+    ),
+    Spec(
         "consumer_records_lost_total",
         "counter",
         "Records that the broker removed before they were read; they are in no weights.",

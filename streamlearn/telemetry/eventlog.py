@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from streamlearn.events import (
     CheckpointDone,
+    ConsumerRestarted,
     DeadLettered,
     Event,
     Gap,
@@ -56,6 +57,8 @@ class EventLog:
                 self._rejected(event, now)
             case DeadLettered(outcome="spooled", count=count):
                 emit(logger, logging.WARNING, "dead_letters_spooled", count=count)
+            case ConsumerRestarted(reason):
+                emit(logger, logging.WARNING, "consumer_restarted", reason=reason)
             case StateChanged():
                 self._state_changed(event)
             case Gap(partition=tp, count=count, lost=lost):

@@ -19,6 +19,7 @@ from prometheus_client import (
 from streamlearn.data import PartitionStatus, TopicPartition
 from streamlearn.events import (
     CheckpointDone,
+    ConsumerRestarted,
     DeadLettered,
     Event,
     Gap,
@@ -104,6 +105,8 @@ class Metrics:
                 self._inc("records_rejected_total", 1, event.reason)
             case DeadLettered(outcome, count):
                 self._inc("dead_letters_total", count, outcome)
+            case ConsumerRestarted(reason):
+                self._inc("consumer_restarts_total", 1, reason)
             case Gap(lost=True):
                 self._inc("consumer_records_lost_total", event.count)
             case Gap():

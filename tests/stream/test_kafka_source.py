@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from kafka import KafkaProducer
+from kafka import TopicPartition as KafkaPartition
 
 from streamlearn.data import Position, TopicPartition
 from streamlearn.errors import AuthenticationError, BrokerUnavailableError, ConfigError, StreamError
@@ -300,10 +301,12 @@ def test_a_batch_damaged_on_disk_is_named_after_everything_before_it(
     produce(apache_kafka, tp, numbered(3))
     produce(apache_kafka, tp, [(b"k", b"to be damaged", [])])
     _damage(kafka_node.log_dir / f"{topic}-0", b"to be damaged")
-    source = opened(make(topic))
+    restarts: list[str] = []
+    source = opened(make(topic, on_restart=restarts.append))
     assert len(drain(source, 3)) == 3
     with pytest.raises(StreamError, match=r"\[0\]@3: .* cannot be read, tried 3 times"):
         until(lambda: source.poll(0.2))
+    assert restarts == ["unreadable"] * 2
 
 
 def _damage(folder: Path, found: bytes) -> None:
@@ -311,6 +314,28 @@ def _damage(folder: Path, found: bytes) -> None:
     with segment.open("r+b") as file:
         file.seek(file.read().index(found))
         file.write(b"X")
+
+
+def test_a_partition_that_goes_silent_is_read_on_by_a_new_client(
+    apache_kafka: Broker, make: Make, topic: str
+) -> None:
+    create(apache_kafka, topic, 2)
+    restarts: list[str] = []
+    source = opened(make(topic, stall_seconds=1.0, on_restart=restarts.append))
+    silent, other = TopicPartition(topic, 0), TopicPartition(topic, 1)
+    produce(apache_kafka, silent, numbered(3))
+    drain(source, 3)
+    # What a client does that has forgotten a partition, with all else alive.
+    assert source._session is not None
+    source._session.consumer.pause(KafkaPartition(*silent))
+    produce(apache_kafka, silent, numbered(3, "later"))
+    produce(apache_kafka, other, numbered(3, "other"))
+    records = drain(source, 6)
+    assert values(records, silent) == [b"later0", b"later1", b"later2"]
+    assert values(records, other) == [b"other0", b"other1", b"other2"]
+    assert restarts == ["stalled"]
+    until(lambda: len(source.poll(0.2)) == 0 and source.status()[silent].lag == 0)
+    assert restarts == ["stalled"]
 
 
 def test_published_offsets_are_seen_by_lag_tools(apache_kafka: Broker, make: Make, topic: str) -> None:

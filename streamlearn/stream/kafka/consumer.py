@@ -1,27 +1,34 @@
 """A Kafka cluster as a `Source`: static assignment, our own offsets, raw bytes."""
 
+import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any
+from typing import Any, Literal
 
 from kafka import KafkaConsumer
 
 from streamlearn.data import PartitionStatus, Position, Record, StreamIdentity, TopicPartition
-from streamlearn.errors import ConfigError, StreamError
+from streamlearn.errors import BrokerUnavailableError, ConfigError, StreamError
 from streamlearn.stream.kafka.commits import OffsetPublisher
 from streamlearn.stream.kafka.connection import Manager, Patience, connected
 from streamlearn.stream.kafka.failures import REFUSALS, translated
 from streamlearn.stream.kafka.metadata import Cluster, describe
-from streamlearn.stream.kafka.positions import OnGap, Start, lost_records, start_offsets, verify
+from streamlearn.stream.kafka.positions import OnGap, Start, lost_records, place, start_offsets, verify
 from streamlearn.stream.kafka.presence import Pulse, TopicWatch
 from streamlearn.stream.kafka.reader import Reader
 from streamlearn.stream.kafka.settings import brokers, settings_for
+from streamlearn.stream.kafka.stalls import StallWatch
 
 # A stop must be heard soon, and poll() does not end early for it.
 _POLL_MS = 1000
 _CLOSE_MS = 1000
+_RENEW_SECONDS = 10.0
+
+Restart = Literal["stalled", "unreadable"]
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,9 +42,19 @@ class _Session:
     watch: TopicWatch
     publisher: OffsetPublisher | None
 
+    def close(self) -> None:
+        """Leave; waits a little for the last published offsets."""
+        if self.publisher is not None and self.pulse.beats:
+            self.publisher.close()
+        self.consumer.close(autocommit=False, timeout_ms=_CLOSE_MS)
+
 
 def _ignore(partition: TopicPartition, count: int) -> None:
     """Tell nobody of lost records; the log does."""
+
+
+def _ignore_restart(reason: Restart) -> None:
+    """Tell nobody; the log does."""
 
 
 class KafkaSource:
@@ -59,8 +76,10 @@ class KafkaSource:
     connect_timeout_seconds : how long to wait for a broker before `poll`; None waits for ever.
     silence_seconds : how long polling goes unanswered before `connected` turns False.
     discovery_seconds : how often to look for new and vanished partitions.
+    stall_seconds : how long a partition that holds records may be silent before the client is made anew.
     stopping : asked while waiting for a broker; True ends the wait with BrokerUnavailableError.
     on_lost : told the partition and the count when records turn out lost while polling.
+    on_restart : told when the client was made anew, and why.
     clock : monotonic seconds.
     """
 
@@ -77,8 +96,10 @@ class KafkaSource:
         connect_timeout_seconds: float | None = None,
         silence_seconds: float = 3.0,
         discovery_seconds: float = 5.0,
+        stall_seconds: float = 60.0,
         stopping: Callable[[], bool] = lambda: False,
         on_lost: Callable[[TopicPartition, int], None] = _ignore,
+        on_restart: Callable[[Restart], None] = _ignore_restart,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         defaults = {
@@ -104,6 +125,9 @@ class KafkaSource:
         self._silence_seconds = silence_seconds
         self._discovery_seconds = discovery_seconds
         self._on_lost = on_lost
+        self._on_restart = on_restart
+        self._stalls = StallWatch(stall_seconds, clock)
+        self._stopping = stopping
         self._clock = clock
         self._patience = Patience(brokers(client), connect_timeout_seconds, stopping, clock)
         self._session: _Session | None = None
@@ -144,7 +168,13 @@ class KafkaSource:
         known = {topic for topic, _ in positions}
         fresh = [tp for tp in assigned if tp.topic not in known]
         starts = start_offsets(session.consumer, fresh, self._start, self._patience) if fresh else {}
-        reader = Reader(session.consumer, self._patience.where, self._on_gap, self._on_lost)
+        reader = Reader(
+            session.consumer,
+            self._patience.where,
+            self._on_gap,
+            self._on_lost,
+            lambda: self._renew("unreadable"),
+        )
         reader.go_to(beginnings | starts | {tp: at.next_offset for tp, at in kept.items()})
         self._reader = reader
         return lost
@@ -167,6 +197,7 @@ class KafkaSource:
         added = session.watch.look(reader.partitions)
         if added and self._partitions is None:
             reader.add(added)
+        self._look_for_stalls(session, reader)
         return polled[0] if len(polled) == 1 else list(chain.from_iterable(polled))
 
     def status(self) -> dict[TopicPartition, PartitionStatus]:
@@ -186,30 +217,57 @@ class KafkaSource:
     def close(self) -> None:
         """Leave; waits up to two seconds for the last published offsets."""
         session, self._session, self._reader = self._session, None, None
-        if session is None:
-            return
-        if session.publisher is not None and session.pulse.beats:
-            session.publisher.close()
-        session.consumer.close(autocommit=False, timeout_ms=_CLOSE_MS)
+        if session is not None:
+            session.close()
 
     def _connect(self) -> _Session:
         if self._session is None:
-            consumer, manager = connected(KafkaConsumer, self._settings, self._patience)
-            try:
-                cluster = describe(manager, self._topics, self._patience)
-            except Exception:
-                consumer.close(autocommit=False, timeout_ms=_CLOSE_MS)
-                raise
-            ids = {name: topic.topic_id for name, topic in cluster.topics.items()}
-            self._session = _Session(
-                consumer,
-                manager,
-                cluster,
-                Pulse(manager, self._silence_seconds, self._clock),
-                TopicWatch(manager, ids, self._discovery_seconds, self._clock),
-                OffsetPublisher(manager, self._group_id) if self._group_id else None,
-            )
+            self._session = self._new_session(self._patience, known=None)
         return self._session
+
+    def _new_session(self, patience: Patience, known: Cluster | None) -> _Session:
+        consumer, manager = connected(KafkaConsumer, self._settings, patience)
+        try:
+            cluster = known or describe(manager, self._topics, patience)
+        except Exception:
+            consumer.close(autocommit=False, timeout_ms=_CLOSE_MS)
+            raise
+        ids = {name: topic.topic_id for name, topic in cluster.topics.items()}
+        return _Session(
+            consumer,
+            manager,
+            cluster,
+            Pulse(manager, self._silence_seconds, self._clock),
+            TopicWatch(manager, ids, self._discovery_seconds, self._clock),
+            OffsetPublisher(manager, self._group_id) if self._group_id else None,
+        )
+
+    def _look_for_stalls(self, session: _Session, reader: Reader) -> None:
+        if not session.pulse.beats:
+            self._stalls.forget()
+            return
+        stalled = self._stalls.look(reader.positions(), reader.ends)
+        if stalled:
+            at = reader.positions()
+            log.warning("silent, though it holds records: %s", ", ".join(place(tp, at[tp]) for tp in stalled))
+            consumer = self._renew("stalled")
+            if consumer is not None:
+                reader.change_to(consumer)
+
+    def _renew(self, why: Restart) -> KafkaConsumer | None:
+        """Give a new client in the place of the old one, which stays where no broker answers."""
+        old = self._connect()
+        patience = Patience(self._patience.where, _RENEW_SECONDS, self._stopping, self._clock)
+        try:
+            # Of the topics as they were: whether they still are the same is for the watch to see.
+            session = self._new_session(patience, old.cluster)
+        except BrokerUnavailableError:
+            return None
+        self._session = session
+        self._stalls.forget()
+        old.close()
+        self._on_restart(why)
+        return session.consumer
 
     def _opened(self) -> tuple[_Session, Reader]:
         if self._session is None or self._reader is None:

@@ -26,6 +26,7 @@ class Reader:
     ----------
     where : the brokers, for messages.
     on_gap, on_lost : as in `KafkaSource`.
+    renewed : makes another client, for one that cannot go on; None if no broker answers just now.
     """
 
     def __init__(
@@ -34,8 +35,10 @@ class Reader:
         where: str,
         on_gap: OnGap,
         on_lost: Callable[[TopicPartition, int], None],
+        renewed: Callable[[], KafkaConsumer | None],
     ) -> None:
         self._consumer = consumer
+        self._renewed = renewed
         self._where = where
         self._on_gap = on_gap
         self._on_lost = on_lost
@@ -56,6 +59,22 @@ class Reader:
             # A seek, even to the same place, throws away what was fetched from there.
             if fetch_position(self._consumer, tp) != offset:
                 self._consumer.seek(KafkaPartition(*tp), offset)
+
+    def change_to(self, consumer: KafkaConsumer) -> None:
+        """Go on with another client, from the same places."""
+        self._consumer = consumer
+        self.go_to(self._next)
+
+    def positions(self) -> dict[TopicPartition, int]:
+        """Give what is fetched next, over markers and compacted records."""
+        return {tp: fetch_position(self._consumer, tp) or at for tp, at in self._next.items()}
+
+    def ends(self, partitions: Iterable[TopicPartition]) -> dict[TopicPartition, int]:
+        """Ask for the ends of some partitions; nothing if that cannot be found out now."""
+        try:
+            return named(self._consumer.end_offsets(native(partitions), _REQUEST_MS))
+        except errors.KafkaError:
+            return {}
 
     def add(self, partitions: Iterable[TopicPartition]) -> None:
         """Read new partitions from their beginning; nothing happens if that cannot be found out now."""
@@ -136,10 +155,10 @@ class Reader:
                 f"times: {reason(error)}"
             ) from error
         # kafka-python's iterator is dead but not dropped, and a seek to the same offset would keep it:
-        # poll() then spins for ever. A poll without an assignment drops all that was fetched.
-        self._consumer.assign([])
-        self._consumer.poll(0)
-        self.go_to(self._next)
+        # poll() then spins for ever.
+        consumer = self._renewed()
+        if consumer is not None:
+            self.change_to(consumer)
 
     def _stuck_at(self) -> tuple[TopicPartition, int]:
         fetched = self._consumer._fetcher._next_partition_records  # type: ignore[attr-defined]
