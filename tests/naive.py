@@ -43,6 +43,19 @@ def _start_of_chunk(prev_tag, tag, prev_type, kind):
     return start
 
 
+def chunks(labels):
+    """Give [(begin, end, type)] of one sequence, by the same two rules."""
+    found, begin = [], None
+    tags = [("O", ""), *map(_split, labels), ("O", "")]
+    for t, ((prev_tag, prev_type), (tag, kind)) in enumerate(itertools.pairwise(tags)):
+        if begin is not None and _end_of_chunk(prev_tag, tag, prev_type, kind):
+            found.append((begin, t, prev_type))
+            begin = None
+        if _start_of_chunk(prev_tag, tag, prev_type, kind):
+            begin = t
+    return found
+
+
 def conlleval(sequences):
     """Give {type: [gold, predicted, right]} of [(gold labels, predicted labels)]; one text, as its input."""
     found = {}

@@ -21,12 +21,14 @@ from streamlearn.learners.constraint import Constraint, Scheme
 from streamlearn.learners.perceptron import Perceptron
 from streamlearn.learners.replay import Replay
 from streamlearn.learners.sgd import Sgd
+from streamlearn.learners.swvp import Swvp
 from streamlearn.learners.tagger import Tagger
 from streamlearn.monitor.progressive import Progressive
 
 # Each takes (rows of the two tables, whether plain transitions are learned) and its settings by name.
 LEARNERS: dict[str, Callable[..., Learner]] = {
     "perceptron": Perceptron,
+    "swvp": Swvp,
     "adf": Adf,
     "sgd": Sgd,
     "adagrad": AdaGrad,

@@ -24,6 +24,11 @@ LEARNED = ("features", "labels", "learner")
 # those of AdaGrad with the gradients, so that both begin with larger ones.
 GRIDS: Mapping[str, Grid] = {
     "adf": {"learner.rate": ("0.005", "0.01", "0.05", "0.1"), "learner.sigma": ("1", "5", "10")},
+    "swvp": {
+        "learner.substructures": ("single", "blocks"),
+        "learner.gamma": ("wm", "wmr"),
+        "learner.beta": ("0.5", "1", "2"),
+    },
     "sgd": {"learner.rate": ("0.02", "0.05", "0.1", "0.2"), "learner.sigma": ("1", "5", "10")},
     "adagrad": {"learner.rate": ("0.05", "0.1", "0.2", "0.4"), "learner.sigma": ("1", "5", "10")},
 }

@@ -159,6 +159,35 @@ class PerceptronConfig(_Learner):
     half_life: HalfLife = 10_000.0
 
 
+class SwvpConfig(_Learner):
+    """Structured weighted violations perceptron (Dror & Reichart 2016)."""
+
+    kind: Literal["swvp"] = "swvp"
+    substructures: Literal["single", "whole", "blocks", "all", "spans"] = Field(
+        default="blocks",
+        description="JJ: wrong positions one by one, as a whole, in runs, in all sets; or the wrong spans.",
+    )
+    max_errors: int = Field(
+        default=6,
+        ge=1,
+        le=10,
+        description="All sets are taken of so many wrong positions at the most, else blocks.",
+    )
+    gamma: Literal["wm", "wmr"] = Field(
+        default="wm", description="Weigh by the margin, or by the rank of the margin."
+    )
+    beta: float = Field(default=1.0, ge=0, le=100, description="β: power of the margin or its rank.")
+    violations: Literal["aggressive", "balanced"] = Field(
+        default="aggressive", description="Update with violations only, or with all mixed assignments."
+    )
+    condition: Literal["enforced", "published"] = Field(
+        default="enforced",
+        description="Whether the balanced form meets condition (2), or not, as it was published.",
+    )
+    average: Average = "all"
+    half_life: HalfLife = 10_000.0
+
+
 class AdfConfig(_Learner):
     """Conditional random field trained by ADF (Sun, Li, Wang & Li 2014)."""
 
@@ -215,7 +244,7 @@ class AdaGradConfig(_Learner):
 
 
 LearnerConfig = Annotated[
-    PerceptronConfig | AdfConfig | SgdConfig | AdaGradConfig, Field(discriminator="kind")
+    PerceptronConfig | SwvpConfig | AdfConfig | SgdConfig | AdaGradConfig, Field(discriminator="kind")
 ]
 
 

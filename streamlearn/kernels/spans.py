@@ -9,13 +9,34 @@ knows no S, and it overlooks that B begins a span after an E of the same type; b
 conlleval.py by mayhewsw and by sighsmile, its ports with IOBES.
 """
 
+from collections import namedtuple
+
+import numpy as np
+
 from streamlearn.kernels.jit import kernel
 
 INSIDE, BEGINS, ENDS = 1, 2, 4
 
+MARKS = {
+    "O": 0,
+    "I": INSIDE,
+    "M": INSIDE,
+    "B": INSIDE | BEGINS,
+    "E": INSIDE | ENDS,
+    "L": INSIDE | ENDS,
+    "S": INSIDE | BEGINS | ENDS,
+    "U": INSIDE | BEGINS | ENDS,
+}
+"""What the prefixes of labels mean."""
+
+# marks, types: uint8[L] and int32[L], what each label means.
+SpanMarks = namedtuple("SpanMarks", "marks types")
+
+NO_SPANS = SpanMarks(np.empty(0, np.uint8), np.empty(0, np.int32))
+
 
 @kernel
-def _joined(mark_prev, type_prev, mark, type_):
+def joined(mark_prev, type_prev, mark, type_):
     """Tell whether two neighbouring tokens belong to one span."""
     # `&` instead of `and`: whether a span ends is close to a coin's toss, and a missed branch costs more.
     inside = (mark_prev > 0) & (mark > 0) & (type_prev == type_)
@@ -36,16 +57,16 @@ def _count_sequence(gold, predicted, marks, types, types_out, labels_out):
         labels_out[z, 1] += 1
         labels_out[y, 2] += y == z
         right_tokens += y == z
-        gold_joined = _joined(gold_mark, gold_type, marks[y], types[y])
-        predicted_joined = _joined(predicted_mark, predicted_type, marks[z], types[z])
-        right = agree & (not gold_joined) & (not predicted_joined)
+        goldjoined = joined(gold_mark, gold_type, marks[y], types[y])
+        predictedjoined = joined(predicted_mark, predicted_type, marks[z], types[z])
+        right = agree & (not goldjoined) & (not predictedjoined)
         right_spans += right
         types_out[gold_type, 2] += right
-        agree &= gold_joined & predicted_joined
+        agree &= goldjoined & predictedjoined
         gold_mark, gold_type = marks[y], types[y]
         predicted_mark, predicted_type = marks[z], types[z]
-        gold_begins = (gold_mark > 0) & (not gold_joined)
-        predicted_begins = (predicted_mark > 0) & (not predicted_joined)
+        gold_begins = (gold_mark > 0) & (not goldjoined)
+        predicted_begins = (predicted_mark > 0) & (not predictedjoined)
         gold_spans += gold_begins
         predicted_spans += predicted_begins
         types_out[gold_type, 0] += gold_begins

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from streamlearn.data import Rows
 from streamlearn.kernels.mask import Mask
+from streamlearn.kernels.spans import NO_SPANS, SpanMarks
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,12 +23,14 @@ class Supervision:
         before a sequence are predicted for it.
     importance : float64[N], weight of each sequence.
     mask : what may be predicted, of these labels or more; updates do not know it.
+    marks : what these labels, or more, mean for spans.
     """
 
     labels: NDArray[np.int32]
     labels_known: NDArray[np.int32]
     importance: NDArray[np.float64]
     mask: Mask
+    marks: SpanMarks = NO_SPANS
 
 
 @dataclass(frozen=True, slots=True)

@@ -127,7 +127,7 @@ class Replay:
         known = supervision.labels_known[np.cumsum(is_new) - 1]
         outcome = self._learner.learn_many(
             rows._replace(**{name: getattr(chosen, name) for name in _ROWS}),
-            Supervision(chosen.labels, known, chosen.importance, supervision.mask),
+            Supervision(chosen.labels, known, chosen.importance, supervision.mask, supervision.marks),
         )
         self._count += size
         self._pool = self._recent(pool)

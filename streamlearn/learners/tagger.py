@@ -15,6 +15,7 @@ from streamlearn.features.space import FeatureSpace
 from streamlearn.learners.base import Learner, Outcome, Supervision
 from streamlearn.learners.constraint import Constraint
 from streamlearn.learners.decoding import Decoder
+from streamlearn.learners.spans import Spans
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +57,7 @@ class Tagger:
         self._space = space
         self._learner = learner
         self._constraint = constraint or Constraint()
+        self._spans = Spans()
         # Encoding runs ahead of learning; a state holds only the labels that were learned.
         self._n_labels = len(labels.names)
 
@@ -82,9 +84,10 @@ class Tagger:
         rows = self._space.rows(batch, grow=True)
         n_labels = int(batch.labels_known[-1])
         # Encoding runs ahead in another thread: the names may be more than this batch knows.
-        mask = self._constraint.mask(self._labels.names[:n_labels])
+        names = self._labels.names[:n_labels]
+        mask, marks = self._constraint.mask(names), self._spans.marks(names)
         outcome = self._learner.learn_many(
-            rows, Supervision(batch.labels, batch.labels_known, batch.importance, mask)
+            rows, Supervision(batch.labels, batch.labels_known, batch.importance, mask, marks)
         )
         self._n_labels = n_labels
         return outcome

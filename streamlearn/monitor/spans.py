@@ -7,20 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from streamlearn.kernels.spans import BEGINS, ENDS, INSIDE, count_spans
+from streamlearn.kernels.spans import MARKS, count_spans
 
 Integers = NDArray[np.integer[Any]]
-
-_MARKS = {
-    "O": 0,
-    "I": INSIDE,
-    "M": INSIDE,
-    "B": INSIDE | BEGINS,
-    "E": INSIDE | ENDS,
-    "L": INSIDE | ENDS,
-    "S": INSIDE | BEGINS | ENDS,
-    "U": INSIDE | BEGINS | ENDS,
-}
 
 UNTYPED = "_"
 """What the type of a span is called in reports when its labels have none, as in ``B M E S``."""
@@ -83,11 +72,11 @@ class LabelScheme:
         types = list(dict.fromkeys([*self.types, *(kind for _, _, kind in parts)]))
         number = {kind: k for k, kind in enumerate(types)}
         # A label that marks no span counts as outside; the span counts are not reported then.
-        marks = np.array([_MARKS.get(prefix, 0) for prefix, _, _ in parts], np.uint8)
+        marks = np.array([MARKS.get(prefix, 0) for prefix, _, _ in parts], np.uint8)
         self._marks = np.concatenate([self._marks[:-1], marks, [np.uint8(0)]])
         numbers = np.array([number[kind] for _, _, kind in parts], np.int32)
         self._types = np.concatenate([self._types[:-1], numbers, [np.int32(0)]])
-        self._foreign += sum(prefix not in _MARKS for prefix, _, _ in parts)
+        self._foreign += sum(prefix not in MARKS for prefix, _, _ in parts)
         self.labels.extend(labels[known:])
         self.types = types
 

@@ -180,6 +180,18 @@ LEARNER = (
         {"quantile": QUANTILES},
     ),
     Spec("frequency_window", "gauge", "Number of ADF's window of feature counts, from 1; ADF and SGD only."),
+    Spec(
+        "violations_total",
+        "counter",
+        "Mixed assignments that scored as much as the gold labelling or more, and that did not; SWVP only.",
+        {"kind": ("violating", "non_violating")},
+    ),
+    Spec("swvp_backoffs_total", "counter", "Updates for which SWVP fell back on the perceptron's."),
+    Spec(
+        "swvp_violating_gamma_total",
+        "counter",
+        "Weight that SWVP gave to violations, of 1 for each update; the rest went to non-violations.",
+    ),
 )
 
 CHECKPOINTS = (

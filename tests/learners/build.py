@@ -18,9 +18,14 @@ from streamlearn.learners.base import Learner
 from streamlearn.learners.perceptron import Perceptron
 from streamlearn.learners.replay import Replay
 from streamlearn.learners.sgd import Sgd
+from streamlearn.learners.swvp import Swvp
 from streamlearn.learners.tagger import Tagger
 
 MakeLearner = Callable[[FeatureSpace], Learner]
+
+
+def perceptron(**settings: Any) -> MakeLearner:
+    return lambda space: Perceptron(space.capacities, space.plain_edges, **settings)
 
 
 def averaged_perceptron(space: FeatureSpace) -> Learner:
@@ -34,6 +39,26 @@ def last_perceptron(space: FeatureSpace) -> Learner:
 def fading_perceptron(space: FeatureSpace) -> Learner:
     # So short a half-life that plane 1 is scaled down every 26 sequences.
     return Perceptron(space.capacities, space.plain_edges, average="exponential", half_life=0.05)
+
+
+def swvp(**settings: Any) -> MakeLearner:
+    return lambda space: Swvp(space.capacities, space.plain_edges, **settings)
+
+
+def swvp_of_blocks(space: FeatureSpace) -> Learner:
+    return swvp()(space)
+
+
+def swvp_of_single_positions(space: FeatureSpace) -> Learner:
+    return swvp(substructures="single", gamma="wmr", violations="balanced", beta=2.0, average="none")(space)
+
+
+def swvp_of_all_sets(space: FeatureSpace) -> Learner:
+    return swvp(substructures="all", max_errors=3, average="exponential", half_life=5.0)(space)
+
+
+def swvp_of_spans(space: FeatureSpace) -> Learner:
+    return swvp(substructures="spans", violations="balanced", condition="published")(space)
 
 
 def replaying(learner: MakeLearner, tokens: int = 40, looks: int = 2) -> MakeLearner:

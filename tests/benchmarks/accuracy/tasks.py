@@ -58,6 +58,9 @@ _RATES = ("0.05", "0.1", "0.2")
 
 LEARNERS: Mapping[str, Variant] = {
     "perceptron": Variant("perceptron", _ONCE),
+    "swvp": Variant(
+        "swvp", _ONCE, {"learner.substructures": ("single", "blocks"), "learner.beta": ("0.5", "1")}
+    ),
     "sgd": Variant("sgd", _ONCE + _COOLING, {"learner.rate": _RATES[1:]}),
     "adagrad": Variant("adagrad", _ONCE, {"learner.rate": _RATES[1:]}),
     "adf": Variant("adf", _ONCE + _COOLING, {"learner.rate": _RATES, "learner.window": ("200", "800")}),

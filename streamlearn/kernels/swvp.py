@@ -1,0 +1,222 @@
+"""The structured weighted violations perceptron (Dror & Reichart 2016, algorithm 2) over a batch.
+
+Where the prediction z is not the gold labelling y, w += Σ_J γ_J (Φ(x, y) − Φ(x, m^J)): JJ is of
+`streamlearn.kernels.swvp_substructures`, γ of `streamlearn.kernels.swvp_gamma`. All margins come from the one
+lattice that z came from, each in O(|J|), and what all J ask of a position is added up before any weight is
+touched, so that an update costs about what the perceptron's does, however many J there are.
+
+Weights, totals and averages are those of `streamlearn.kernels.perceptron`.
+"""
+
+from collections import namedtuple
+
+import numpy as np
+
+from streamlearn.kernels.averaging import due, rescale, share
+from streamlearn.kernels.chain import gather, new_lattice, score, viterbi
+from streamlearn.kernels.jit import kernel
+from streamlearn.kernels.mask import best_labelling
+from streamlearn.kernels.perceptron import _add
+from streamlearn.kernels.swvp_gamma import set_gamma
+from streamlearn.kernels.swvp_substructures import find_substructures, new_substructures, whole
+
+# substructures: a constant of `swvp_substructures`; max_errors: for ALL; gamma: Gamma.
+Strategy = namedtuple("Strategy", "substructures max_errors gamma")
+
+# What is counted over all updates: J that are violations, and that are not; updates that backed off; and the
+# sum of γ that violations had, of 1 for each update.
+VIOLATIONS, NON_VIOLATIONS, BACKOFFS, VIOLATING_GAMMA = 0, 1, 2, 3
+TALLIES = 4
+
+# Σ γ_J over the J that hold t (alone), and that hold of the pair (t − 1, t) both, the left or the right one
+# only; float64[T + 1] each, of which position T counts for nothing.
+Mixture = namedtuple("Mixture", "alone both left right")
+
+
+@kernel
+def new_mixture(longest):
+    """Allocate the sums of a sequence of `longest` positions."""
+    sums = np.zeros((4, longest + 1))
+    return Mixture(sums[0], sums[1], sums[2], sums[3])
+
+
+@kernel
+def _margin(positions, gold, path, rich, lattice):
+    """Give w · (Φ(x, y) − Φ(x, m^J)) for the wrong positions of J."""
+    emit, trans = lattice.emit, lattice.trans
+    margin = 0.0
+    for i in range(positions.size):
+        t = positions[i]
+        y, z = gold[t], path[t]
+        margin += emit[t, y] - emit[t, z]
+        if t > 0:
+            held = i > 0 and positions[i - 1] == t - 1
+            step = trans[t if rich else 0]
+            margin += step[gold[t - 1], y] - step[path[t - 1] if held else gold[t - 1], z]
+        if t + 1 < gold.size and not (i + 1 < positions.size and positions[i + 1] == t + 1):
+            step = trans[t + 1 if rich else 0]
+            margin += step[y, gold[t + 1]] - step[z, gold[t + 1]]
+    return margin
+
+
+@kernel
+def _mix(sets, gamma, length, mixture):
+    """Sum γ up by position."""
+    for sums in mixture:
+        for t in range(length):
+            sums[t] = 0.0
+    for j in range(gamma.size):
+        if gamma[j] > 0.0:
+            positions = sets.positions[sets.starts[j] : sets.starts[j + 1]]
+            for i in range(positions.size):
+                t = positions[i]
+                mixture.alone[t] += gamma[j]
+                if i > 0 and positions[i - 1] == t - 1:
+                    mixture.both[t] += gamma[j]
+                else:
+                    mixture.right[t] += gamma[j]
+                if not (i + 1 < positions.size and positions[i + 1] == t + 1):
+                    mixture.left[t + 1] += gamma[j]
+
+
+@kernel
+def _decide(strategy, wrong, gold, path, marks, rich, lattice, sets, mixture, tallies_out):
+    """Choose JJ and γ for a wrong prediction and leave their sums in `mixture`, counted in `tallies_out`."""
+    n = find_substructures(strategy.substructures, wrong, gold, path, marks, strategy.max_errors, sets)
+    margins, gamma = np.empty(n), np.empty(n)
+    for j in range(n):
+        positions = sets.positions[sets.starts[j] : sets.starts[j + 1]]
+        margins[j] = _margin(positions, gold, path, rich, lattice)
+        tallies_out[VIOLATIONS if margins[j] <= 0.0 else NON_VIOLATIONS] += 1.0
+    if n and set_gamma(margins, strategy.gamma, gamma):
+        for j in range(n):
+            if margins[j] <= 0.0:
+                tallies_out[VIOLATING_GAMMA] += gamma[j]
+    else:
+        # Property 3 of the paper, dynamic updates: the prediction as a whole is always a violation.
+        gamma = np.empty(whole(wrong, sets))
+        gamma[0] = 1.0
+        tallies_out[BACKOFFS] += 1.0
+        tallies_out[VIOLATING_GAMMA] += 1.0
+    _mix(sets, gamma, gold.size, mixture)
+
+
+@kernel
+def _add_pairs(change, row, before, now, both, left, right, owed, edge):
+    """Do what all J ask of the pair of labels at one position, for one row; add its change of ‖w‖².
+
+    `before` and `now` are (gold, predicted) labels of the position before and of this one.
+    """
+    # The sum goes on here, in the perceptron's order, so that WHOLE gives the perceptron's bits.
+    y_prev, z_prev = 1 + before[0], 1 + before[1]
+    y, z = now
+    change += _add(edge, row, y_prev, y, both + left + right, owed)
+    if both:
+        change += _add(edge, row, z_prev, z, -both, owed)
+    if left:
+        change += _add(edge, row, z_prev, y, -left, owed)
+    if right:
+        change += _add(edge, row, y_prev, z, -right, owed)
+    return change
+
+
+@kernel
+def add_mixture(rows, first, gold, path, mixture, rate, owed, plain_edges, node, edge):
+    """Do w += rate · Σ_J γ_J (Φ(x, gold) − Φ(x, m^J)) for the sequence that begins at `first`.
+
+    Plane 1 gets `owed` times as much.
+
+    Returns
+    -------
+    The change of ‖w‖².
+    """
+    weighted = rows.node_values.size > 0
+    rich = rows.edge_rows.size > 0
+    change = 0.0
+    for t in range(gold.size):
+        at = first + t
+        y, z = gold[t], path[t]
+        alone = rate * mixture.alone[t]
+        both, left, right = rate * mixture.both[t], rate * mixture.left[t], rate * mixture.right[t]
+        pair = t > 0 and both + left + right > 0.0
+        before, now = (gold[t - 1], path[t - 1]), (y, z)
+        if alone:
+            for i in range(rows.node_starts[at], rows.node_starts[at + 1]):
+                row = rows.node_rows[i]
+                if row >= 0:
+                    step = alone * rows.node_values[i] if weighted else alone
+                    change += _add(node, row, 0, y, step, owed)
+                    change += _add(node, row, 0, z, -step, owed)
+        if pair and plain_edges:
+            change = _add_pairs(change, 0, before, now, both, left, right, owed, edge)
+        if rich and (alone or pair):
+            begin = rows.edge_starts[at]
+            for i in range(begin, rows.edge_starts[at + 1]):
+                row = rows.edge_rows[i]
+                if row >= 0:
+                    if alone and i < begin + rows.edge_singles:
+                        change += _add(edge, row, 0, y, alone, owed)
+                        change += _add(edge, row, 0, z, -alone, owed)
+                    if pair:
+                        change = _add_pairs(change, row, before, now, both, left, right, owed, edge)
+    return change
+
+
+@kernel
+def swvp_pass(
+    rows, labels, labels_known, importance, n_labels, count, norm_squared, averaging, strategy, marks,
+    plain_edges, mask, node, edge, tallies_out, predicted_out, loss_out,
+):  # fmt: skip
+    """Predict, then learn, every sequence of a batch in order.
+
+    Parameters
+    ----------
+    rows, labels, labels_known, importance, n_labels, count, norm_squared, averaging, plain_edges, mask, node,
+        edge, predicted_out, loss_out : as for `streamlearn.kernels.perceptron.perceptron_pass`.
+    strategy : Strategy.
+    marks : SpanMarks of all labels.
+    tallies_out : float64[TALLIES], added to.
+
+    Returns
+    -------
+    ‖w‖² of the last weights.
+    """
+    lattice = new_lattice(rows, max(n_labels, labels_known[-1]), 2 if averaging.kind else 1, node, edge)
+    longest = lattice.emit.shape[0]
+    rich = rows.edge_rows.size > 0
+    path, wrong = np.empty(longest, np.int32), np.empty(longest, np.int64)
+    sets, mixture = new_substructures(longest, strategy.max_errors), new_mixture(longest)
+    for i in range(rows.starts.size - 1):
+        first, last = rows.starts[i], rows.starts[i + 1]
+        gold, guess = labels[first:last], path[: last - first]
+        gather(rows, first, last, node, edge, lattice)
+        # Labels that come up here are scored too, for the margins, but not predicted.
+        score(last - first, labels_known[i], rich, edge, 0, 0.0, lattice)
+        guess[:] = 0
+        if n_labels > 0:
+            viterbi(lattice, n_labels, rich, guess)
+        n_wrong = 0
+        for t in range(last - first):
+            if guess[t] != gold[t]:
+                wrong[n_wrong] = t
+                n_wrong += 1
+        if n_wrong:
+            _decide(strategy, wrong[:n_wrong], gold, guess, marks, rich, lattice, sets, mixture, tallies_out)
+        if n_labels > 0:
+            predicted_out[first:last] = guess
+            taken = share(averaging, count)
+            if taken or mask.pairs.size:
+                best_labelling(n_labels, rich, edge, 0, taken, mask, lattice, predicted_out[first:last])
+        else:
+            predicted_out[first:last] = -1
+        if n_wrong:
+            # Added sequence by sequence, so that the cut into batches changes no bit of it.
+            owed = due(averaging, count)
+            norm_squared += add_mixture(
+                rows, first, gold, guess, mixture, importance[i], owed, plain_edges, node, edge
+            )
+        loss_out[i] = n_wrong
+        n_labels = labels_known[i]
+        count += 1
+        rescale(averaging, count, rows.used, node, edge)
+    return norm_squared

@@ -1,0 +1,117 @@
+"""The structured weighted violations perceptron (Dror & Reichart 2016), single-pass, averaged."""
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from streamlearn.data import Rows
+from streamlearn.kernels import swvp, swvp_gamma, swvp_substructures
+from streamlearn.learners.averaged import Average, Averaged
+from streamlearn.learners.base import Supervision
+
+Substructures = Literal["single", "whole", "blocks", "all", "spans"]
+Weighting = Literal["wm", "wmr"]
+Violations = Literal["aggressive", "balanced"]
+Condition = Literal["enforced", "published"]
+
+SUBSTRUCTURES: dict[Substructures, int] = {
+    "single": swvp_substructures.SINGLE,
+    "whole": swvp_substructures.WHOLE,
+    "blocks": swvp_substructures.BLOCKS,
+    "all": swvp_substructures.ALL,
+    "spans": swvp_substructures.SPANS,
+}
+WEIGHTINGS: dict[Weighting, int] = {
+    "wm": swvp_gamma.WEIGHTED_MARGIN,
+    "wmr": swvp_gamma.WEIGHTED_MARGIN_RANK,
+}
+
+
+class Swvp(Averaged):
+    """Updates w += Σ_J γ_J (Φ(x, y) − Φ(x, m^J)) where the argmax z of the last weights is not the gold y.
+
+    The mixed assignment m^J is z in the substructure J and y elsewhere. With γ_J ≥ 0 that sum to 1 and meet
+    condition (2), the number of updates is bounded as the perceptron's is (theorem 1). Where no γ can meet
+    it, or all margins are 0, the update is the perceptron's. The loss of a sequence is the number of
+    positions where z is wrong.
+
+    We differ from the paper in that positions where z is right are never substructures of their own: their
+    mixed assignment is y itself. They would change no update but the ranks of WMR.
+
+    Parameters
+    ----------
+    max_rows : rows of the node and of the edge table.
+    plain_edges : learn transitions that do not depend on the position.
+    substructures : JJ: the paper's ``single`` positions; the ``whole``, which is Collins' perceptron;
+        ``blocks``, maximal runs of wrong positions; ``all`` sets of up to `max_errors` wrong positions, of
+        more than that blocks; or the gold and predicted ``spans`` that are wrong.
+    max_errors : for ``all``, which are up to 2^max_errors − 1.
+    gamma : how γ_J depends on the margin, by its size (``wm``) or its rank (``wmr``).
+    beta : β ≥ 0, the power of either; 0 weighs all alike.
+    violations : ``aggressive`` updates use violations alone, ``balanced`` ones all mixed assignments.
+    condition : whether condition (2) is enforced on balanced updates, or not, as in the paper's experiments.
+    average : what predictions are made with: the last weights, the average of all, or an exponential one.
+    half_life : of the exponential average, in sequences.
+    """
+
+    def __init__(
+        self,
+        max_rows: tuple[int, int],
+        plain_edges: bool = True,
+        *,
+        substructures: Substructures = "blocks",
+        max_errors: int = 6,
+        gamma: Weighting = "wm",
+        beta: float = 1.0,
+        violations: Violations = "aggressive",
+        condition: Condition = "enforced",
+        average: Average = "all",
+        half_life: float = 10_000.0,
+    ) -> None:
+        super().__init__(max_rows, plain_edges, average, half_life)
+        rule = swvp_gamma.Gamma(WEIGHTINGS[gamma], beta, violations == "aggressive", condition == "enforced")
+        self._strategy = swvp.Strategy(SUBSTRUCTURES[substructures], max_errors, rule)
+        self._tallies = np.zeros(swvp.TALLIES)
+
+    def _learn(
+        self,
+        rows: Rows,
+        supervision: Supervision,
+        n_labels: int,
+        predicted_out: NDArray[np.int32],
+        loss_out: NDArray[np.float64],
+    ) -> float:
+        return float(
+            swvp.swvp_pass(
+                rows, supervision.labels, supervision.labels_known, supervision.importance, n_labels,
+                self._count, self._norm_squared, self._averaging, self._strategy, supervision.marks,
+                self._plain_edges, supervision.mask, self._weights.node, self._weights.edge, self._tallies,
+                predicted_out, loss_out,
+            )
+        )  # fmt: skip
+
+    def gauges(self) -> Mapping[str, float]:
+        """Give ‖w‖ and what was counted since the first sequence.
+
+        These are mixed assignments that were violations, and that were not; updates that backed off to the
+        perceptron's; and how much of all γ, which is 1 for each update, was given to violations.
+        """
+        tallies = self._tallies.tolist()
+        return {
+            **super().gauges(),
+            "violations/violating": tallies[swvp.VIOLATIONS],
+            "violations/non_violating": tallies[swvp.NON_VIOLATIONS],
+            "swvp_backoffs": tallies[swvp.BACKOFFS],
+            "swvp_violating_gamma": tallies[swvp.VIOLATING_GAMMA],
+        }
+
+    def state(self) -> dict[str, Any]:
+        """Copy all planes of the weights, and what was counted."""
+        return super().state() | {"tallies": self._tallies.copy()}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Continue from a state, bit for bit."""
+        super().restore(state)
+        self._tallies = state["tallies"].copy()
