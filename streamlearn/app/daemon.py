@@ -5,6 +5,7 @@ import logging
 import uuid
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager, ExitStack, nullcontext
+from typing import Any
 
 import streamlearn
 from streamlearn.app.continuing import require_same_model, require_same_stream
@@ -27,6 +28,7 @@ from streamlearn.errors import BrokerUnavailableError, CheckpointError, Telemetr
 from streamlearn.events import ConsumerRestarted, Event, Gap, Observer, Resumed, StateChanged
 from streamlearn.monitor.progressive import Progressive
 from streamlearn.stream.codec import RecordCodec
+from streamlearn.stream.merged import MergedSource
 from streamlearn.stream.source import Source
 from streamlearn.telemetry.eventlog import EventLog
 from streamlearn.telemetry.health import Health
@@ -126,16 +128,18 @@ class Daemon:
         if loaded:
             self._restore(loaded)
         stack.callback(self._source.close)
+        source, reading = self._ordered(loaded)
         identity = self._source.identity()
         if loaded:
             require_same_stream(loaded.checkpoint.identity, identity)
-        positions = self._open_source(loaded.checkpoint.positions if loaded else None)
+        positions = self._open_source(source, loaded.checkpoint.positions if loaded else None)
         seen = loaded.checkpoint.sequences_seen if loaded else 0
         # What is there now stays until the end. Left to the collector, it would be walked through again
         # and again: each time a pause of a tenth of a second, a tenth of the loop's time in all.
         gc.freeze()
         pipeline = stack.enter_context(Pipeline(self._tagger, self._progressive, seen))
-        keeper = self._build_keeper(store, stack, identity, loaded.checkpoint.seq if loaded else -1)
+        seq = loaded.checkpoint.seq if loaded else -1
+        keeper = self._build_keeper(store, stack, identity, reading(), seq)
 
         def snapshot(positions: Mapping[TopicPartition, Position]) -> Snapshot:
             progressive = self._progressive.state()
@@ -144,9 +148,7 @@ class Daemon:
         reader = Reader(self._build_codec(), self._tagger)
         tolerance = build_tolerance(self._config)
         letters = build_letters(self._config, stack, self._stopping, self._observe)
-        return Loop(
-            self._source, reader, tolerance, letters, pipeline, keeper, positions, snapshot, self._observe
-        )
+        return Loop(source, reader, tolerance, letters, pipeline, keeper, positions, snapshot, self._observe)
 
     def _open_store(self, stack: ExitStack) -> CheckpointStore:
         directory = self._config.checkpoint.directory
@@ -173,18 +175,32 @@ class Daemon:
             )
         )
 
+    def _ordered(self, loaded: Loaded | None) -> tuple[Source, Callable[[], Mapping[str, Any]]]:
+        """Give the source in the order that is configured, and what gives its state once it is open."""
+        settings = self._config.source
+        if settings.order == "arrival":
+            return self._source, dict
+        state = loaded.checkpoint.reading if loaded else {}
+        merged = MergedSource(self._source, settings.quantum, state, settings.max_poll_records)
+        return merged, merged.state
+
     def _open_source(
-        self, known: Mapping[TopicPartition, Position] | None
+        self, source: Source, known: Mapping[TopicPartition, Position] | None
     ) -> Mapping[TopicPartition, Position]:
-        positions = dict(self._source.start_positions() if known is None else known)
-        for partition, count in self._source.open(positions).items():
+        positions = dict(source.start_positions() if known is None else known)
+        for partition, count in source.open(positions).items():
             positions[partition] = Position(positions[partition].next_offset + count)
             self._observe(Gap(partition, count, lost=True))
         emit(_logger, logging.INFO, "reading_from", positions=in_words(positions))
         return positions
 
     def _build_keeper(
-        self, store: CheckpointStore, stack: ExitStack, identity: StreamIdentity, seq: int
+        self,
+        store: CheckpointStore,
+        stack: ExitStack,
+        identity: StreamIdentity,
+        reading: Mapping[str, Any],
+        seq: int,
     ) -> Keeper:
         writer = BackgroundWriter(store)
         stack.callback(writer.close)
@@ -197,6 +213,7 @@ class Daemon:
             config_digest=self._digest,
             config=self._learned,
             identity=identity,
+            reading=reading,
         )
         return Keeper(writer, schedule, lineage, seq, self._source.commit, self._observe)
 

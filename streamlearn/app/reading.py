@@ -26,6 +26,8 @@ def build_source(
         config.kafka,
         source.topics,
         partitions=source.partitions,
+        # Whoever merges in turns must know all that have one.
+        follow=source.order == "arrival",
         start=source.start,
         group_id=source.group if source.group is not None else f"streamlearn-{config.model}",
         on_gap=source.on_gap,

@@ -28,6 +28,7 @@ class Checkpoint:
     sequences_seen : lifetime total, replays excluded.
     progressive : accumulators of the progressive scores and of drift detection, plain data.
     model : state tree of features and learner, with arrays.
+    reading : what the order of the records depends on beside the positions; empty if on arrival.
     format_version : of the file that it came from.
     """
 
@@ -43,6 +44,7 @@ class Checkpoint:
     sequences_seen: int
     progressive: State = field(default_factory=dict)
     model: State = field(default_factory=dict)
+    reading: State = field(default_factory=dict)
     format_version: int = FORMAT_VERSION
 
     def to_state(self) -> State:
@@ -50,6 +52,7 @@ class Checkpoint:
         identity = {"cluster_id": self.identity.cluster_id, "topic_ids": dict(self.identity.topic_ids)}
         return {name: getattr(self, name) for name in _PLAIN_FIELDS} | {
             "identity": identity,
+            "reading": self.reading,
             "positions": [_position_to_row(*item) for item in sorted(self.positions.items())],
         }
 
@@ -66,6 +69,8 @@ class Checkpoint:
         return cls(
             **plain,
             identity=StreamIdentity(_take(identity, "cluster_id", str), _take_topic_ids(identity)),
+            # Younger than the format.
+            reading=_take(state, "reading", dict) if "reading" in state else {},
             positions=dict(_row_to_position(row) for row in _take(state, "positions", list)),
             format_version=format_version,
         )

@@ -1,86 +1,15 @@
 """The shape of the configuration: every key, its default and what it means."""
 
-from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
+
+from streamlearn.config.section import Names, Section
+from streamlearn.config.source import DeadLettersConfig, SourceConfig
 
 
-def _all_different(names: list[str]) -> list[str]:
-    twice = [name for place, name in enumerate(names) if name in names[:place]]
-    if twice:
-        raise ValueError(f"{twice[0]!r} stands here twice")
-    return names
-
-
-Names = Annotated[list[str], AfterValidator(_all_different)]
-
-
-class _Section(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class SourceConfig(_Section):
-    """Which part of which topics is learned, and how its records are read."""
-
-    topics: Annotated[Names, Field(min_length=1)] = Field(
-        default=["streamlearn"], description="Topics to learn from."
-    )
-    partitions: list[Annotated[int, Field(ge=0)]] | None = Field(
-        default=None, description="Partitions of each topic to read; all, also future ones, when not given."
-    )
-    start: Literal["earliest", "latest"] | datetime = Field(
-        default="earliest",
-        description="Where the first start begins: earliest, latest, or a time (ISO 8601).",
-    )
-    on_gap: Literal["fail", "continue"] = Field(
-        default="fail", description="What to do when records were removed before they were learned."
-    )
-    content_type: Literal["auto", "json", "msgpack"] = Field(
-        default="auto",
-        description="Format of record values; auto goes by the content-type header, else JSON.",
-    )
-    max_poll_records: int = Field(default=2000, ge=1, description="The most records learned in one go.")
-    max_record_bytes: int = Field(default=8 << 20, ge=1, description="Larger record values are rejected.")
-    max_tokens: int = Field(default=10_000, ge=1, description="Longer sequences are rejected.")
-    connect_timeout_seconds: float | None = Field(
-        default=None, gt=0, description="How long to wait for a broker at the start; for ever when not given."
-    )
-    stall_seconds: float = Field(
-        default=60.0,
-        gt=0,
-        description="A partition that holds records and gives none for so long has the client made anew.",
-    )
-    group: str | None = Field(
-        default=None,
-        description="Consumer group that positions are published under, for lag tools; default: the model.",
-    )
-
-
-class DeadLettersConfig(_Section):
-    """What becomes of records that cannot be learned from."""
-
-    policy: Literal["skip", "dead_letter", "stop"] = Field(
-        default="skip",
-        description="skip counts and logs a bad record; dead_letter also keeps it elsewhere; stop ends the "
-        "daemon before it.",
-    )
-    topic: str | None = Field(
-        default=None,
-        description="Topic that bad records are sent to; only the file DIRECTORY/dead-letters.jsonl "
-        "when not given.",
-    )
-    on_unavailable: Literal["stop", "spool"] = Field(
-        default="stop", description="What to do where the topic takes no letter: stop, or use the file."
-    )
-    max_ratio: float | None = Field(
-        default=None, ge=0, lt=1, description="Stop when more of the last `window` records are bad than this."
-    )
-    window: int = Field(default=1000, ge=1, description="Records that max_ratio looks back on.")
-
-
-class LabelsConfig(_Section):
+class LabelsConfig(Section):
     """Which labels exist."""
 
     known: Names = Field(default=[], description="Labels that exist from the start, in this order.")
@@ -97,7 +26,7 @@ class LabelsConfig(_Section):
     )
 
 
-class FeaturesConfig(_Section):
+class FeaturesConfig(Section):
     """What is seen of a sequence."""
 
     columns: Names = Field(default=[], description="Names of the columns; templates may number them from 0.")
@@ -135,7 +64,7 @@ class FeaturesConfig(_Section):
         return self
 
 
-class _Learner(_Section):
+class _Learner(Section):
     replay_tokens: int = Field(
         default=0, ge=0, description="Tokens of the recent past kept for second looks; 0 for none."
     )
@@ -248,7 +177,7 @@ LearnerConfig = Annotated[
 ]
 
 
-class CheckpointConfig(_Section):
+class CheckpointConfig(Section):
     """Where and how often the state is saved."""
 
     directory: Path = Field(
@@ -265,7 +194,7 @@ class CheckpointConfig(_Section):
     )
 
 
-class MetricsConfig(_Section):
+class MetricsConfig(Section):
     """The HTTP server with /metrics, /healthz and /readyz."""
 
     host: str = Field(default="127.0.0.1", description="Address to listen on; 0.0.0.0 for all.")
@@ -275,7 +204,7 @@ class MetricsConfig(_Section):
     )
 
 
-class LogConfig(_Section):
+class LogConfig(Section):
     """What is written to standard error."""
 
     format: Literal["text", "json"] = Field(
@@ -286,7 +215,7 @@ class LogConfig(_Section):
     )
 
 
-class Config(_Section):
+class Config(Section):
     """Everything that a daemon, an evaluation or a prediction is made of."""
 
     model: str = Field(default="streamlearn", pattern=r"^[\w.-]{1,64}$", description="Name of the model.")

@@ -49,6 +49,7 @@ class Lineage:
     config_digest: str
     config: Mapping[str, Any]
     identity: StreamIdentity
+    reading: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +146,7 @@ class Keeper:
             config_digest=lineage.config_digest,
             config=dict(lineage.config),
             identity=lineage.identity,
+            reading=dict(lineage.reading),
             positions=snapshot.positions,
             sequences_seen=snapshot.sequences_seen,
             progressive=snapshot.progressive,

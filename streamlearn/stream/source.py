@@ -39,6 +39,9 @@ class Source(Protocol):
     def poll(self, timeout_seconds: float) -> Sequence[Record]:
         """Wait for records and give them in offset order within each partition; empty if none came."""
 
+    def restrict(self, partitions: Sequence[TopicPartition]) -> None:
+        """Fetch from these open partitions only, one or more, until told otherwise; none loses its place."""
+
     def status(self) -> dict[TopicPartition, PartitionStatus]:
         """Tell where each partition stands, without asking the broker."""
 

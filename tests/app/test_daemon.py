@@ -8,6 +8,8 @@ from random import Random
 from typing import Any
 
 import pytest
+from kafka import KafkaConsumer
+from kafka import TopicPartition as KafkaPartition
 
 from streamlearn.app.evaluation import Evaluation
 from streamlearn.app.tagger import warm_up
@@ -86,6 +88,47 @@ def test_killed_at_random_instants_it_ends_with_the_weights_of_an_uninterrupted_
     assert (
         unlike(open_checkpoint(folder / "state").checkpoint.model, from_files(folder, config, examples)) == []
     )
+
+
+def test_killed_at_random_instants_several_partitions_in_turns_give_the_same_weights(
+    folder: Path, apache_kafka: Broker, topic: str
+) -> None:
+    quantum, count = 50, 1500
+    parts = [make_examples(count, seed=seed) for seed in (5, 6, 7)]
+    turns = [part[at : at + quantum] for at in range(0, count, quantum) for part in parts]
+    create(apache_kafka, topic, partitions=3)
+    source = {"topics": [topic], "max_poll_records": 70, "order": "deterministic", "quantum": quantum}
+    config, url = configure(
+        folder, apache_kafka, topic, sections={"source": source}, every_records=100, every_seconds=0.2
+    )
+    warm_up(load(config), print)
+    random, killed = Random(4), 0
+    for number in range(KILLS):
+        # In every life another partition is ahead of the others.
+        for partition, part in enumerate(parts):
+            share = count // KILLS
+            late = 0 if partition == number % 3 or number == KILLS - 1 else share // 2
+            begin = fed(apache_kafka, topic, partition)
+            fill(apache_kafka, topic, part[begin : (number + 1) * share - late], partition)
+        before = seen(folder)
+        run = Run(config)
+        until(lambda run=run, before=before: seen(folder) > before or run.process.poll() is not None, 60)
+        signal.sigtimedwait([], random.random() * 0.3)
+        killed += run.end(signal.SIGKILL) == -signal.SIGKILL
+    run = Run(config)
+    until(lambda: metric(url, "streamlearn_sequences_seen") == 3 * count, 60)
+    assert run.end(signal.SIGTERM) == 0
+    assert killed == KILLS
+    in_turns = [example for turn in turns for example in turn]
+    assert (
+        unlike(open_checkpoint(folder / "state").checkpoint.model, from_files(folder, config, in_turns)) == []
+    )
+
+
+def fed(broker: Broker, topic: str, partition: int) -> int:
+    with KafkaConsumer(bootstrap_servers=broker.server) as consumer:
+        at = KafkaPartition(topic, partition)
+        return int(consumer.end_offsets([at])[at])
 
 
 def test_health_metrics_and_a_clean_stop(folder: Path, apache_kafka: Broker, topic: str) -> None:

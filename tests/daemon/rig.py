@@ -55,7 +55,7 @@ class Rig:
             self.tagger, self.progressive, checkpoint.sequences_seen if checkpoint else 0
         )
         self.writer = BackgroundWriter(self.store)
-        lineage = Lineage("test", "run", "0", "digest", {}, StreamIdentity())
+        lineage = Lineage("test", "run", "0", "digest", {}, StreamIdentity(), {})
         self.keeper = Keeper(
             self.writer,
             CheckpointSchedule(None, every_records),

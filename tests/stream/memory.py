@@ -50,6 +50,7 @@ class MemorySource:
         self._on_gap = on_gap
         self._beginnings = dict.fromkeys(self.logs, 0)
         self._next: dict[TopicPartition, int] = {}
+        self._fetched: set[TopicPartition] | None = None
 
     def append(
         self,
@@ -96,12 +97,17 @@ class MemorySource:
         self.polls += 1
         taken: list[MemoryRecord] = []
         for tp, log in self.logs.items() if self.connected else ():
+            if self._fetched is not None and tp not in self._fetched:
+                continue
             room = self._max_poll_records - len(taken)
             records = [r for r in log if r.offset >= self._next.setdefault(tp, 0)][:room]
             if records:
                 self._next[tp] = records[-1].offset + 1
                 taken += records
         return taken
+
+    def restrict(self, partitions: Sequence[TopicPartition]) -> None:
+        self._fetched = set(partitions)
 
     def status(self) -> dict[TopicPartition, PartitionStatus]:
         return {

@@ -68,7 +68,8 @@ class KafkaSource:
     ----------
     client : kafka-python's own settings, verbatim (``bootstrap_servers``, ``security_protocol``, …).
     topics : names of the topics.
-    partitions : partitions of each topic to read; None reads all, also those added later.
+    partitions : partitions of each topic to read; None reads all.
+    follow : whether partitions that are added while all are read are read, too.
     start : where the first start begins: "earliest", "latest" or an aware datetime.
     group_id : under which offsets are published for lag tools; "" publishes none.
     on_gap : whether records that were removed before they were read are an error.
@@ -89,6 +90,7 @@ class KafkaSource:
         topics: Sequence[str],
         *,
         partitions: Sequence[int] | None = None,
+        follow: bool = True,
         start: Start = "earliest",
         group_id: str = "",
         on_gap: OnGap = "fail",
@@ -119,6 +121,7 @@ class KafkaSource:
         self._settings = defaults | settings_for(KafkaConsumer, client, ours)
         self._topics = sorted(set(topics))
         self._partitions = None if partitions is None else frozenset(partitions)
+        self._follow = follow
         self._start = start
         self._group_id = group_id
         self._on_gap = on_gap
@@ -195,10 +198,14 @@ class KafkaSource:
         if not session.pulse.beats and isinstance(session.manager.last_failure, REFUSALS):
             raise translated(session.manager.last_failure, self._patience.where)
         added = session.watch.look(reader.partitions)
-        if added and self._partitions is None:
+        if added and self._partitions is None and self._follow:
             reader.add(added)
         self._look_for_stalls(session, reader)
         return polled[0] if len(polled) == 1 else list(chain.from_iterable(polled))
+
+    def restrict(self, partitions: Sequence[TopicPartition]) -> None:
+        """Fetch from these partitions only until told otherwise."""
+        self._opened()[1].restrict(partitions)
 
     def status(self) -> dict[TopicPartition, PartitionStatus]:
         """Tell where each partition stands, without asking the broker; nothing before `open`."""

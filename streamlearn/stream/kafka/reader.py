@@ -43,6 +43,9 @@ class Reader:
         self._on_gap = on_gap
         self._on_lost = on_lost
         self._next: dict[TopicPartition, int] = {}
+        self._ends: dict[TopicPartition, int | None] = {}
+        # The ones that are fetched.
+        self._fetched: set[TopicPartition] = set()
         self._failed_at: tuple[TopicPartition, int] | None = None
         self._failures = 0
 
@@ -54,20 +57,32 @@ class Reader:
     def go_to(self, offsets: Mapping[TopicPartition, int]) -> None:
         """Read these partitions too, from these offsets."""
         self._next |= offsets
-        self._consumer.assign(native(self._next))
-        for tp, offset in offsets.items():
-            # A seek, even to the same place, throws away what was fetched from there.
-            if fetch_position(self._consumer, tp) != offset:
-                self._consumer.seek(KafkaPartition(*tp), offset)
+        self._fetched |= offsets.keys()
+        self._seek(offsets)
+
+    def restrict(self, partitions: Iterable[TopicPartition]) -> None:
+        """Fetch from these only; the others stay where they are."""
+        # What was passed over without a record need not be passed over again.
+        self._next |= self.positions()
+        resumed = set(partitions) - self._fetched
+        self._fetched = set(partitions)
+        self._seek({tp: self._next[tp] for tp in resumed})
 
     def change_to(self, consumer: KafkaConsumer) -> None:
         """Go on with another client, from the same places."""
         self._consumer = consumer
-        self.go_to(self._next)
+        self._seek({tp: self._next[tp] for tp in self._fetched})
 
     def positions(self) -> dict[TopicPartition, int]:
-        """Give what is fetched next, over markers and compacted records."""
-        return {tp: fetch_position(self._consumer, tp) or at for tp, at in self._next.items()}
+        """Give what is fetched next, over markers and compacted records; only of what is fetched."""
+        return {tp: fetch_position(self._consumer, tp) or self._next[tp] for tp in self._fetched}
+
+    def _seek(self, offsets: Mapping[TopicPartition, int]) -> None:
+        self._consumer.assign(native(self._fetched))
+        for tp, offset in offsets.items():
+            # A seek, even to the same place, throws away what was fetched from there.
+            if fetch_position(self._consumer, tp) != offset:
+                self._consumer.seek(KafkaPartition(*tp), offset)
 
     def ends(self, partitions: Iterable[TopicPartition]) -> dict[TopicPartition, int]:
         """Ask for the ends of some partitions; nothing if that cannot be found out now."""
@@ -106,9 +121,14 @@ class Reader:
         return {tp: self._status(tp, at) for tp, at in self._next.items()}
 
     def _status(self, tp: TopicPartition, next_offset: int) -> PartitionStatus:
-        position = fetch_position(self._consumer, tp)
+        position = None
+        if tp in self._fetched:
+            position = fetch_position(self._consumer, tp)
+            end = self._consumer.highwater(KafkaPartition(*tp))
+            # None after an assignment, until the first fetch.
+            self._ends[tp] = self._ends.get(tp) if end is None else end
         position = next_offset if position is None else position
-        high_watermark = self._consumer.highwater(KafkaPartition(*tp))
+        high_watermark = self._ends.get(tp)
         lag = None if high_watermark is None else max(0, high_watermark - position)
         return PartitionStatus(position, high_watermark, lag)
 

@@ -1,0 +1,21 @@
+"""What all sections of the configuration share: unknown keys are errors, values do not change."""
+
+from typing import Annotated
+
+from pydantic import AfterValidator, BaseModel, ConfigDict
+
+
+def _all_different(names: list[str]) -> list[str]:
+    twice = [name for place, name in enumerate(names) if name in names[:place]]
+    if twice:
+        raise ValueError(f"{twice[0]!r} stands here twice")
+    return names
+
+
+Names = Annotated[list[str], AfterValidator(_all_different)]
+
+
+class Section(BaseModel):
+    """A mapping of known keys."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)

@@ -1,0 +1,175 @@
+"""Partitions merged in an order that depends on offsets alone, so that a replay gives the same weights."""
+
+import logging
+import time
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from streamlearn.data import PartitionStatus, Position, Record, StreamIdentity, TopicPartition
+from streamlearn.stream.source import Source
+
+log = logging.getLogger(__name__)
+
+_PATIENCE_SECONDS = 10.0
+
+
+class MergedSource:
+    """A source whose partitions take turns of `quantum` offsets each.
+
+    Round r of a partition that began at offset b is its records with offsets in b + r·quantum up to, but
+    without, b + (r + 1)·quantum. All partitions give round r, in the order of their names, before any gives
+    round r + 1. When a record comes makes no difference: the price is that a partition without records holds
+    the others up, and that the slowest sets the pace of all.
+
+    Partitions that are added take part from the next start on, in the round that is under way then.
+
+    Parameters
+    ----------
+    source : not yet opened.
+    quantum : offsets a turn.
+    state : what `state` gave for the checkpoint that is continued; of another quantum it counts for nothing.
+    max_records : how many records a poll gives at most.
+    clock : monotonic seconds.
+    """
+
+    def __init__(
+        self,
+        source: Source,
+        quantum: int,
+        state: Mapping[str, Any] | None = None,
+        max_records: int = 2000,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._source = source
+        self._quantum = quantum
+        self._max_records = max_records
+        rows = state["bases"] if state and state["quantum"] == quantum else []
+        self._bases: dict[TopicPartition, int] = {
+            TopicPartition(topic, partition): base for topic, partition, base in rows
+        }
+        self._reached: dict[TopicPartition, int] = {}
+        self._waiting: dict[TopicPartition, deque[Record]] = {}
+        self._fetched: set[TopicPartition] = set()
+        self._wait = _Wait(clock)
+
+    def state(self) -> dict[str, Any]:
+        """Give what a checkpoint must keep beside the positions; the same until the source is closed."""
+        return {"quantum": self._quantum, "bases": [[*tp, base] for tp, base in sorted(self._bases.items())]}
+
+    def identity(self) -> StreamIdentity:
+        """Give the cluster and topic ids."""
+        return self._source.identity()
+
+    def start_positions(self) -> dict[TopicPartition, Position]:
+        """Resolve the configured start to offsets, for every partition."""
+        return self._source.start_positions()
+
+    def open(self, positions: Mapping[TopicPartition, Position]) -> dict[TopicPartition, int]:
+        """Check that the log still holds `positions`, and go there."""
+        lost = self._source.open(positions)
+        self._reached = {tp: status.position for tp, status in self._source.status().items()}
+        self._waiting = {tp: deque() for tp in self._reached}
+        self._fetched = set(self._reached)
+        known = {tp: self._bases[tp] + lost.get(tp, 0) for tp in self._reached.keys() & self._bases.keys()}
+        self._bases = known
+        current = min((self._round(tp) for tp in known), default=0)
+        self._bases |= {
+            tp: at - current * self._quantum for tp, at in self._reached.items() if tp not in known
+        }
+        return lost
+
+    def poll(self, timeout_seconds: float) -> Sequence[Record]:
+        """Wait for records, and give those whose turn it is."""
+        ready = self._take()
+        for record in self._source.poll(0.0 if ready else timeout_seconds):
+            self._waiting[TopicPartition(record.topic, record.partition)].append(record)
+        ready = ready or self._take()
+        self._choose()
+        return ready
+
+    def status(self) -> dict[TopicPartition, PartitionStatus]:
+        """Tell where each partition stands: records that wait for their turn are still to come."""
+        return {tp: self._status(tp, status) for tp, status in self._source.status().items()}
+
+    @property
+    def connected(self) -> bool:
+        """Whether a broker answered lately."""
+        return self._source.connected
+
+    def restrict(self, partitions: Sequence[TopicPartition]) -> None:
+        """Leave the choice to the source: here the turns decide."""
+        self._source.restrict(partitions)
+
+    def commit(self, positions: Mapping[TopicPartition, Position]) -> None:
+        """Publish the positions for lag tools."""
+        self._source.commit(positions)
+
+    def close(self) -> None:
+        """Leave; safe to call twice."""
+        self._source.close()
+
+    def _take(self) -> list[Record]:
+        taken: list[Record] = []
+        positions = {tp: status.position for tp, status in self._source.status().items()}
+        while len(taken) < self._max_records:
+            tp = self._turn()
+            end = self._bases[tp] + (self._round(tp) + 1) * self._quantum
+            waiting = self._waiting[tp]
+            while waiting and waiting[0].offset < end and len(taken) < self._max_records:
+                taken.append(waiting.popleft())
+                self._reached[tp] = taken[-1].offset + 1
+            if waiting and waiting[0].offset < end:
+                break
+            # Offsets that hold no record for us were passed over by the source.
+            if not waiting and positions[tp] < end:
+                self._wait.note(tp, self._reached[tp], taken or not any(self._waiting.values()))
+                break
+            self._reached[tp] = end
+        return taken
+
+    def _turn(self) -> TopicPartition:
+        return min(self._reached, key=lambda tp: (self._round(tp), tp))
+
+    def _round(self, tp: TopicPartition) -> int:
+        return (self._reached[tp] - self._bases[tp]) // self._quantum
+
+    def _choose(self) -> None:
+        """Fetch no more of partitions that have a turn ready: what waits takes memory."""
+        ready = {tp for tp, waiting in self._waiting.items() if len(waiting) >= self._quantum}
+        drained = {tp for tp, waiting in self._waiting.items() if 2 * len(waiting) < self._quantum}
+        fetched = (self._fetched - ready) | drained or {self._turn()}
+        if fetched != self._fetched:
+            self._fetched = fetched
+            self._source.restrict(sorted(fetched))
+
+    def _status(self, tp: TopicPartition, status: PartitionStatus) -> PartitionStatus:
+        waiting = self._waiting[tp]
+        if not waiting:
+            return status
+        position = waiting[0].offset
+        end = status.high_watermark
+        return PartitionStatus(position, end, None if end is None else max(0, end - position))
+
+
+class _Wait:
+    """Says once that a partition holds the others up, and once that it goes on."""
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock = clock
+        self._since: float | None = None
+        self._told = False
+
+    def note(self, tp: TopicPartition, offset: int, is_fine: object) -> None:
+        if is_fine:
+            if self._told:
+                log.info("the order goes on")
+            self._since, self._told = None, False
+            return
+        now = self._clock()
+        self._since = now if self._since is None else self._since
+        if not self._told and now - self._since >= _PATIENCE_SECONDS:
+            self._told = True
+            log.warning(
+                "%s[%d]@%d: its turn, and no record; the other partitions wait (source.order)", *tp, offset
+            )
