@@ -14,6 +14,7 @@ from streamlearn.app.reading import build_source, in_words
 from streamlearn.app.tagger import build_tagger, warm_up
 from streamlearn.checkpoint.generations import Loaded
 from streamlearn.checkpoint.lock import lock_directory
+from streamlearn.checkpoint.retention import Retention
 from streamlearn.checkpoint.schedule import CheckpointSchedule
 from streamlearn.checkpoint.store import CheckpointStore
 from streamlearn.checkpoint.writer import BackgroundWriter
@@ -156,7 +157,9 @@ class Daemon:
             directory.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise CheckpointError(f"state directory {directory}: {error.strerror}") from None
-        store = CheckpointStore(directory, self._config.checkpoint.keep)
+        settings = self._config.checkpoint
+        retention = Retention(settings.keep, settings.keep_hourly, settings.keep_daily)
+        store = CheckpointStore(directory, retention)
         stack.enter_context(store.lock())
         return store
 

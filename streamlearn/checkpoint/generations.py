@@ -95,7 +95,7 @@ def find_newest(directory: Path) -> tuple[Loaded | None, list[Path]]:
         if loaded.checkpoint.seq != seq_of(path):
             raise CheckpointError(f"{path}: holds checkpoint {loaded.checkpoint.seq}; restore its name")
         return dataclasses.replace(loaded, corrupt=len(damaged)), list(damaged)
-    reasons = list(damaged.values()) or [str(path) for path in corrupt_files(directory)]
+    reasons = list(damaged.values()) or [str(path) for path in files_set_aside(directory, "corrupt")]
     if reasons:
         raise CheckpointError(
             f"{directory}: {len(reasons)} checkpoints, none verifies; restore one, or empty the directory to "
@@ -109,9 +109,9 @@ def generation_files(directory: Path) -> list[Path]:
     return sorted(path for path in directory.glob("checkpoint-*") if _NAME.fullmatch(path.name))
 
 
-def corrupt_files(directory: Path) -> list[Path]:
-    """Give the files that were found damaged, oldest first."""
-    return sorted(directory.glob("checkpoint-*.slcp.corrupt"))
+def files_set_aside(directory: Path, why: str) -> list[Path]:
+    """Give the files that were found corrupt, or that a rollback has undone, oldest first."""
+    return sorted(directory.glob(f"checkpoint-*.slcp.{why}"))
 
 
 def path_of(directory: Path, seq: int) -> Path:

@@ -12,22 +12,23 @@ from streamlearn.checkpoint.finite import assert_finite
 from streamlearn.checkpoint.generations import (
     Generation,
     Loaded,
-    corrupt_files,
     describe,
+    files_set_aside,
     find_newest,
     generation_files,
     in_words,
+    open_checkpoint,
     path_of,
     seq_of,
 )
 from streamlearn.checkpoint.lock import lock_directory
+from streamlearn.checkpoint.retention import Retention
 from streamlearn.checkpoint.state import Checkpoint
-from streamlearn.errors import CheckpointError, ConfigError
+from streamlearn.errors import CheckpointError
 
 # What `save` announces, each just before it happens; "write" before every chunk.
 STEPS = ("check", "create", "write", "fsync", "replace", "fsync_directory", "prune", "done")
 
-_MIN_KEEP = 3
 _FREE_FACTOR = 2
 
 
@@ -44,20 +45,23 @@ class CheckpointStore:
     Parameters
     ----------
     directory : must exist.
-    keep : generations that stay, at least 3; as many damaged ones stay for a look at them.
+    retention : which generations stay; as many damaged ones as newest ones stay for a look at them.
     on_step : called with each of `STEPS`, so that tests can kill the process there or let the disk fail.
     """
 
     def __init__(
-        self, directory: Path, keep: int = _MIN_KEEP, on_step: Callable[[str], None] = lambda _: None
+        self,
+        directory: Path,
+        retention: Retention = Retention(),  # noqa: B008 - it is frozen
+        on_step: Callable[[str], None] = lambda _: None,
     ) -> None:
-        if keep < _MIN_KEEP:
-            raise ConfigError(f"checkpoint keep: got {keep}, wanted {_MIN_KEEP} or more")
         self._directory = directory
-        self._keep = keep
+        self._retention = retention
         self._on_step = on_step
         self._locked = False
         self._newest_seq = -1
+        # When each generation was written, so that no header is read twice.
+        self._created: dict[int, float] = {}
 
     @contextlib.contextmanager
     def lock(self) -> Iterator[None]:
@@ -98,6 +102,26 @@ class CheckpointStore:
             self._newest_seq = loaded.checkpoint.seq
         return loaded
 
+    def roll_back(self, seq: int) -> Loaded:
+        """Make an older generation the newest; those after it are renamed to `*.undone`.
+
+        Weights and positions go back together, so that the records since then are learned again.
+
+        Raises
+        ------
+        CheckpointError : it is not there, or does not verify; nothing was changed.
+        """
+        self._require_lock()
+        with in_words(f"state directory {self._directory}"):
+            loaded = open_checkpoint(path_of(self._directory, seq))
+            # The newest first: wherever this ends, what is left is a lineage.
+            for path in reversed(generation_files(self._directory)):
+                if seq_of(path) > seq:
+                    path.replace(path.with_name(f"{path.name}.undone"))
+            _fsync_directory(self._directory)
+        self._newest_seq = seq
+        return loaded
+
     def save(self, checkpoint: Checkpoint) -> Saved:
         """Make `checkpoint` the newest generation; when this returns, it survives a power cut.
 
@@ -122,6 +146,7 @@ class CheckpointStore:
             self._require_space(encoded.size_bytes)
             self._write_atomically(path, encoded)
         self._newest_seq = checkpoint.seq
+        self._created[checkpoint.seq] = checkpoint.created_unix
         self._prune()
         self._on_step("done")
         return Saved(path, encoded.size_bytes)
@@ -174,9 +199,19 @@ class CheckpointStore:
         # the free space.
         with contextlib.suppress(OSError):
             self._on_step("prune")
-            for files in (generation_files(self._directory), corrupt_files(self._directory)):
-                for path in files[: -self._keep]:
-                    path.unlink()
+            files = {seq_of(path): path for path in generation_files(self._directory)}
+            self._created = {seq: self._created_unix(seq, path) for seq, path in files.items()}
+            stale = [files[seq] for seq in files.keys() - self._retention.kept(self._created)]
+            for suffix in ("corrupt", "undone"):
+                stale += files_set_aside(self._directory, suffix)[: -self._retention.newest]
+            for path in sorted(stale):
+                path.unlink()
+
+    def _created_unix(self, seq: int, path: Path) -> float:
+        if seq not in self._created:
+            checkpoint = describe(path).checkpoint
+            return checkpoint.created_unix if checkpoint else 0.0
+        return self._created[seq]
 
 
 def _free_bytes(directory: Path) -> int:

@@ -8,6 +8,7 @@ import typer
 
 from streamlearn import __version__
 from streamlearn.cli.check import check
+from streamlearn.cli.checkpoints import checkpoints
 from streamlearn.cli.deadletters import deadletters
 from streamlearn.cli.demo import demo
 from streamlearn.cli.evaluate import evaluate
@@ -21,6 +22,7 @@ from streamlearn.errors import CheckpointError, StreamlearnError, UsageError
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 for command in (demo, run, produce, evaluate, tune, predict, inspect, check):
     app.command()(command)
+app.add_typer(checkpoints)
 app.add_typer(deadletters)
 
 

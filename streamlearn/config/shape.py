@@ -187,7 +187,13 @@ class CheckpointConfig(Section):
     every_records: int | None = Field(
         default=None, ge=1, description="Records between checkpoints at the most."
     )
-    keep: int = Field(default=3, ge=3, description="Generations that are kept.")
+    keep: int = Field(default=3, ge=3, description="Newest generations that are kept.")
+    keep_hourly: int = Field(
+        default=0, ge=0, description="Hours of which one generation each is kept beside the newest."
+    )
+    keep_daily: int = Field(
+        default=0, ge=0, description="Days of which one generation each is kept beside the newest."
+    )
     accept_config_change: bool = Field(
         default=False,
         description="Continue a state that was learned with other features, labels or learner.",

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from streamlearn.checkpoint.codec import CorruptError, FormatVersionError, encode
-from streamlearn.checkpoint.generations import open_checkpoint
+from streamlearn.checkpoint.generations import open_checkpoint, path_of
+from streamlearn.checkpoint.retention import Retention
 from streamlearn.checkpoint.store import CheckpointStore
 from streamlearn.errors import CheckpointError, ConfigError, NonFiniteWeightsError
 from tests.checkpoint.build import assert_same_checkpoint, frame, make_checkpoint
@@ -67,7 +68,7 @@ def test_pruning_keeps_the_newest_generations(store, tmp_path):
 
 def test_fewer_than_three_generations_are_refused(tmp_path):
     with pytest.raises(ConfigError, match="got 2, wanted 3"):
-        CheckpointStore(tmp_path, keep=2)
+        CheckpointStore(tmp_path, Retention(newest=2))
 
 
 @pytest.mark.parametrize("damage", DAMAGES)
@@ -317,3 +318,44 @@ def test_opening_nothing_is_an_error_that_names_it(tmp_path, path, message):
 def test_devices_are_not_checkpoints():
     with pytest.raises(CorruptError, match="not a checkpoint"):
         open_checkpoint(Path("/dev/zero"))
+
+
+def test_history_stays_as_long_as_it_is_wanted(tmp_path):
+    hour = 3600
+    for life in range(2):
+        # The second life knows the times from the files alone.
+        store = CheckpointStore(tmp_path, Retention(newest=3, hourly=4))
+        with store.lock():
+            store.load_newest()
+            for seq in range(20 * life, 20 * life + 20):
+                store.save(make_checkpoint(seq, created_unix=1.7e9 + seq * hour / 5))
+    # 1.7e9 is 800 s after the hour: the last hour has one generation, those before it five.
+    assert [g.seq for g in store.generations()] == [28, 33, 37, 38, 39]
+
+
+def test_a_rollback_makes_an_older_generation_the_newest_and_the_next_follows_it(store, tmp_path):
+    for seq in range(3):
+        store.save(make_checkpoint(seq))
+    assert store.roll_back(1).checkpoint.seq == 1
+    assert store.load_newest().checkpoint.seq == 1
+    assert [path.name for path in tmp_path.glob("*.undone")] == [f"checkpoint-{2:020d}.slcp.undone"]
+    store.save(make_checkpoint(2, sequences_seen=77))
+    assert store.load_newest().checkpoint.sequences_seen == 77
+
+
+@pytest.mark.parametrize("damage", [True, False])
+def test_a_rollback_to_what_does_not_verify_or_is_not_there_changes_nothing(store, tmp_path, damage):
+    for seq in range(3):
+        store.save(make_checkpoint(seq))
+    path = path_of(tmp_path, 1)
+    path.write_bytes(path.read_bytes()[:-9]) if damage else path.unlink()
+    with pytest.raises(CheckpointError):
+        store.roll_back(1)
+    assert store.load_newest().checkpoint.seq == 2
+
+
+def test_undone_generations_are_bounded(store, tmp_path):
+    for number in range(9):
+        (tmp_path / f"checkpoint-{number:020d}.slcp.undone").touch()
+    store.save(make_checkpoint(1))
+    assert len(list(tmp_path.glob("*.undone"))) == 3

@@ -135,6 +135,24 @@ def test_a_checkpoint_that_is_not_there_is_one_line(command: str, tmp_path: Path
     assert done.stderr.decode().count("\n") == 1
 
 
+def test_checkpoints_are_listed_verified_and_gone_back_to(config: Path, tmp_path: Path) -> None:
+    directory = save_state(config, make_examples(10), tmp_path / "state")
+    newest = next(directory.glob("*.slcp"))
+    assert streamlearn("checkpoints", "rollback", directory, 2).returncode == 74
+    line = streamlearn("checkpoints", "list", directory).stdout.decode()
+    assert line.split()[:3] == ["3", "2023-11-14", "22:13:20+00:00"]
+    assert line.endswith("10 sequences  orders[0]@10\n")
+    assert json.loads(streamlearn("checkpoints", "rollback", directory, 3, "--json").stdout)["seq"] == 3
+    assert streamlearn("checkpoints", "verify", directory).returncode == 0
+    data = bytearray(newest.read_bytes())
+    data[-30] ^= 1
+    newest.write_bytes(data)
+    done = streamlearn("checkpoints", "verify", directory)
+    assert done.returncode == 74
+    assert b"damaged" in done.stdout
+    assert streamlearn("checkpoints", "list", tmp_path).returncode == 74
+
+
 def test_check_tells_every_problem_on_a_line(config: Path, tmp_path: Path) -> None:
     assert streamlearn("check", config).returncode == 0
     done = streamlearn("check", config, "--set", "learner.averge=1")

@@ -43,6 +43,24 @@ def test_every_record_is_learned_once_and_in_the_last_checkpoint(tmp_path: Path)
     again.crash()
 
 
+def test_a_rollback_takes_weights_and_positions_back_together(tmp_path: Path) -> None:
+    whole = learned_uninterrupted(tmp_path / "whole", 120)
+    folder = tmp_path / "rolled"
+    folder.mkdir()
+    first = Rig(folder, filled(120), every_records=30)
+    first.loop.save()
+    for _ in range(7):
+        first.loop.turn()
+        until(lambda: not first.writer.busy)
+    seqs = [generation.seq for generation in first.store.generations()]
+    first.store.roll_back(seqs[0])
+    first.crash()
+    second = Rig(folder, filled(120))
+    assert 0 <= second.pipeline.sequences_seen < 120
+    second.run(10)
+    assert differences(second.state(), whole.state()) == []
+
+
 def test_checkpoint_zero_is_written_before_the_first_poll(tmp_path: Path) -> None:
     source = filled(10)
     rig = Rig(tmp_path, source)
