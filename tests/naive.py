@@ -229,6 +229,15 @@ class Chain:
                 if kind in "B*" and t > 0:
                     yield (name, path[t - 1], path[t]), value
 
+    def difference(self, positions, gold, path):
+        """Give Φ(x, gold) − Φ(x, path) as a dictionary."""
+        change = defaultdict(float)
+        for key, value in self._phi(positions, gold):
+            change[key] += value
+        for key, value in self._phi(positions, path):
+            change[key] -= value
+        return change
+
     def score(self, positions, path, weights):
         """Give w · Φ(x, y)."""
         return sum(weights.get(key, 0.0) * value for key, value in self._phi(positions, path))
@@ -255,21 +264,74 @@ class Chain:
         self.labels += [label for label in dict.fromkeys(gold) if label not in self.labels]
 
 
-# Collins 2002, figure 1.
+class _Mover(Chain):
+    """Moves away from argmax w · Φ(x, z) + cost · wrong labels, found by enumeration."""
 
-
-class StructuredPerceptron(Chain):
-    """Decodes by enumeration."""
+    def __init__(self, cost=0.0, **others):
+        super().__init__(**others)
+        self._cost = cost
 
     def learn(self, positions, gold, importance=1.0):
         """Learn one sequence; before any label is known, the first of its own is what it was taken for."""
         positions = [list(self._admitted(position)) for position in positions]
-        guess = self.best(positions, self.last) if self.labels else [gold[0]] * len(gold)
+        rival = self._rival(positions, gold) if self.labels else [gold[0]] * len(gold)
         self._know(gold)
-        if guess != gold:
-            for key, value in self._phi(positions, gold):
-                self.last[key] += importance * value
-            for key, value in self._phi(positions, guess):
-                self.last[key] -= importance * value
+        if rival != gold:
+            wrong = sum(y != z for y, z in zip(gold, rival, strict=True))
+            self._update(self.difference(positions, gold, rival), wrong, importance)
         self.seen += 1
         self._let_into_average()
+
+    def _rival(self, positions, gold):
+        def score(path):
+            names = [self.labels[y] for y in path]
+            wrong = sum(y != z for y, z in zip(gold, names, strict=True))
+            return self.score(positions, names, self.last) + self._cost * wrong
+
+        return [self.labels[y] for y in best_labelling(len(self.labels), len(positions), score)[1]]
+
+    def _loss(self, change, wrong):
+        """Give how far the gold labelling falls short of its margin."""
+        return self._cost * wrong - sum(self.last[key] * value for key, value in change.items())
+
+
+class StructuredPerceptron(_Mover):
+    """Collins 2002, figure 1."""
+
+    def _update(self, change, _, importance):
+        for key, value in change.items():
+            self.last[key] += importance * value
+
+
+class PassiveAggressive(_Mover):
+    """Crammer et al. 2006, PA-I: τ = min(C, ℓ / ‖Δφ‖²)."""
+
+    def __init__(self, aggressiveness, **others):
+        super().__init__(**others)
+        self._aggressiveness = aggressiveness
+
+    def _update(self, change, wrong, importance):
+        squared = sum(value * value for value in change.values())
+        step = importance * self._aggressiveness
+        if squared:
+            step = min(step, max(0.0, self._loss(change, wrong)) / squared)
+        for key, value in change.items():
+            self.last[key] += step * value
+
+
+class Arow(_Mover):
+    """Crammer, Kulesza & Dredze 2009, with a diagonal Σ; importance divides r."""
+
+    def __init__(self, regularization, **others):
+        super().__init__(**others)
+        self._regularization = regularization
+        self._variance = defaultdict(lambda: 1.0)
+
+    def _update(self, change, wrong, importance):
+        r = self._regularization / importance
+        spread = sum(value * value * self._variance[key] for key, value in change.items())
+        step = max(0.0, self._loss(change, wrong)) / (spread + r)
+        for key, value in change.items():
+            self.last[key] += step * self._variance[key] * value
+            if step:
+                self._variance[key] = 1 / (1 / self._variance[key] + value * value / r)

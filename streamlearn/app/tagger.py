@@ -16,8 +16,10 @@ from streamlearn.features.templates import parse_templates
 from streamlearn.features.values import NameBook
 from streamlearn.learners.adagrad import AdaGrad
 from streamlearn.learners.adf import Adf
+from streamlearn.learners.arow import Arow
 from streamlearn.learners.base import Learner
 from streamlearn.learners.constraint import Constraint, Scheme
+from streamlearn.learners.passive_aggressive import PassiveAggressive
 from streamlearn.learners.perceptron import Perceptron
 from streamlearn.learners.replay import Replay
 from streamlearn.learners.sgd import Sgd
@@ -29,6 +31,8 @@ from streamlearn.monitor.progressive import Progressive
 LEARNERS: dict[str, Callable[..., Learner]] = {
     "perceptron": Perceptron,
     "swvp": Swvp,
+    "pa": PassiveAggressive,
+    "arow": Arow,
     "adf": Adf,
     "sgd": Sgd,
     "adagrad": AdaGrad,

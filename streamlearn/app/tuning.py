@@ -21,7 +21,8 @@ Grid = Mapping[str, Sequence[str]]
 LEARNED = ("features", "labels", "learner")
 
 # The first is that of Sun, Li, Wang & Li 2014, section 4.3. The steps of SGD fall for all features alike, and
-# those of AdaGrad with the gradients, so that both begin with larger ones.
+# those of AdaGrad with the gradients, so that both begin with larger ones. PA and AROW have no rate, but
+# something that bounds their steps.
 GRIDS: Mapping[str, Grid] = {
     "adf": {"learner.rate": ("0.005", "0.01", "0.05", "0.1"), "learner.sigma": ("1", "5", "10")},
     "swvp": {
@@ -30,6 +31,11 @@ GRIDS: Mapping[str, Grid] = {
         "learner.beta": ("0.5", "1", "2"),
     },
     "sgd": {"learner.rate": ("0.02", "0.05", "0.1", "0.2"), "learner.sigma": ("1", "5", "10")},
+    "pa": {
+        "learner.aggressiveness": ("0.01", "0.03", "0.1", "1"),
+        "learner.half_life": ("300", "1000", "3000"),
+    },
+    "arow": {"learner.regularization": ("1", "3", "10", "30", "100")},
     "adagrad": {"learner.rate": ("0.05", "0.1", "0.2", "0.4"), "learner.sigma": ("1", "5", "10")},
 }
 

@@ -14,7 +14,8 @@ import yaml
 from pydantic import BaseModel, ValidationError
 
 from streamlearn.config.environment import settings_in
-from streamlearn.config.shape import Config, LearnerConfig
+from streamlearn.config.learner import LearnerConfig
+from streamlearn.config.shape import Config
 from streamlearn.errors import ConfigError
 
 _KINDS: dict[str, type[BaseModel]] = {

@@ -6,9 +6,9 @@ Plane 0 of the weights is w; plane 1 belongs to its average, as `streamlearn.ker
 import numpy as np
 
 from streamlearn.kernels.averaging import due, rescale, share
-from streamlearn.kernels.chain import gather, new_lattice, score, viterbi
+from streamlearn.kernels.chain import new_lattice
 from streamlearn.kernels.jit import kernel
-from streamlearn.kernels.mask import best_labelling
+from streamlearn.kernels.rival import find_rival
 
 
 @kernel
@@ -16,7 +16,8 @@ def _add(weights, row, slot, y, step, owed):
     """Add `step` to one weight and `owed` times as much to plane 1; give the change of weight²."""
     before = weights[row, 0, slot, y]
     weights[row, 0, slot, y] = before + step
-    weights[row, 1, slot, y] += owed * step
+    if owed:
+        weights[row, 1, slot, y] += owed * step
     return step * (2.0 * before + step)
 
 
@@ -24,7 +25,8 @@ def _add(weights, row, slot, y, step, owed):
 def add_difference(rows, first, gold, path, rate, owed, plain_edges, node, edge):
     """Do w += rate · (Φ(x, gold) − Φ(x, path)) for the sequence that begins at `first`.
 
-    Only positions where the two labellings differ are touched. Plane 1 gets `owed` times as much.
+    Only positions where the two labellings differ are touched. Plane 1 gets `owed` times as much;
+    there need not be one where that is 0.
 
     Returns
     -------
@@ -64,8 +66,8 @@ def add_difference(rows, first, gold, path, rate, owed, plain_edges, node, edge)
 
 @kernel
 def perceptron_pass(
-    rows, labels, labels_known, importance, n_labels, count, norm_squared, averaging, plain_edges, mask, node,
-    edge, predicted_out, loss_out,
+    rows, labels, labels_known, importance, n_labels, count, norm_squared, averaging, cost, plain_edges, mask,
+    node, edge, predicted_out, loss_out,
 ):  # fmt: skip
     """Predict, then learn, every sequence of a batch in order.
 
@@ -77,41 +79,34 @@ def perceptron_pass(
     n_labels : labels known before the first sequence; only known labels are predicted.
     count : sequences learned before this batch; norm_squared : ‖w‖² of the last weights by then.
     averaging : Averaging, of the weights that predict; the update always goes by the last ones.
+    cost : the margin that is asked for each wrong label; 0 for Collins' own update.
     plain_edges : whether transitions that do not depend on the position are learned.
     mask : Mask, of predictions; the update does not know it.
     node, edge : float64[row, 2, slot, label], changed in place.
     predicted_out : int32[n], what the weights that had not seen the sequence say; -1 while no label is
         known.
-    loss_out : float64[N], positions of each sequence that the last weights got wrong: 0 for no update.
+    loss_out : float64[N], wrong labels in what each sequence's update moved away from: 0 for no update.
 
     Returns
     -------
     ‖w‖² of the last weights.
     """
     lattice = new_lattice(rows, max(n_labels, labels_known[-1]), 2 if averaging.kind else 1, node, edge)
-    rich = rows.edge_rows.size > 0
     path = np.empty(lattice.emit.shape[0], np.int32)
     for i in range(rows.starts.size - 1):
         first, last = rows.starts[i], rows.starts[i + 1]
-        gold, guess = labels[first:last], path[: last - first]
-        if n_labels > 0:
-            gather(rows, first, last, node, edge, lattice)
-            score(last - first, n_labels, rich, edge, 0, 0.0, lattice)
-            viterbi(lattice, n_labels, rich, guess)
-            predicted_out[first:last] = guess
-            taken = share(averaging, count)
-            if taken or mask.pairs.size:
-                best_labelling(n_labels, rich, edge, 0, taken, mask, lattice, predicted_out[first:last])
-        else:
-            guess[:] = 0
-            predicted_out[first:last] = -1
+        gold, rival = labels[first:last], path[: last - first]
+        find_rival(
+            rows, first, gold, n_labels, labels_known[i], share(averaging, count), cost, mask, node, edge,
+            lattice, predicted_out[first:last], rival,
+        )  # fmt: skip
         wrong = 0
         for t in range(last - first):
-            wrong += guess[t] != gold[t]
+            wrong += rival[t] != gold[t]
         if wrong:
             # Added sequence by sequence, so that the cut into batches changes no bit of it.
             norm_squared += add_difference(
-                rows, first, gold, guess, importance[i], due(averaging, count), plain_edges, node, edge
+                rows, first, gold, rival, importance[i], due(averaging, count), plain_edges, node, edge
             )
         loss_out[i] = wrong
         n_labels = labels_known[i]

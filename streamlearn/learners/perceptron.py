@@ -12,12 +12,15 @@ from streamlearn.learners.base import Supervision
 class Perceptron(Averaged):
     """Updates w += Φ(x, y) − Φ(x, z) where the argmax z of the last weights is not the gold labelling y.
 
-    The loss of a sequence is the number of positions where z is wrong.
+    With a cost, z = argmax w · Φ(x, z) + cost · H(y, z), where H counts wrong labels, so that updates go on
+    until every labelling falls short of y by a margin. The loss of a sequence is the number of positions
+    where z is wrong.
 
     Parameters
     ----------
     max_rows : rows of the node and of the edge table.
     plain_edges : learn transitions that do not depend on the position.
+    cost : the margin that is asked for each wrong label.
     average : what predictions are made with: the last weights, the average of all, or an exponential one.
     half_life : of the exponential average, in sequences.
     """
@@ -27,10 +30,12 @@ class Perceptron(Averaged):
         max_rows: tuple[int, int],
         plain_edges: bool = True,
         *,
+        cost: float = 0.0,
         average: Average = "all",
         half_life: float = 10_000.0,
     ) -> None:
         super().__init__(max_rows, plain_edges, average, half_life)
+        self._cost = cost
 
     def _learn(
         self,
@@ -43,7 +48,7 @@ class Perceptron(Averaged):
         return float(
             perceptron_pass(
                 rows, supervision.labels, supervision.labels_known, supervision.importance, n_labels,
-                self._count, self._norm_squared, self._averaging, self._plain_edges, supervision.mask,
-                self._weights.node, self._weights.edge, predicted_out, loss_out,
+                self._count, self._norm_squared, self._averaging, self._cost, self._plain_edges,
+                supervision.mask, self._weights.node, self._weights.edge, predicted_out, loss_out,
             )
         )  # fmt: skip

@@ -17,7 +17,7 @@ def learn(rows, labels, plain_edges=True, n_labels=2, importance=1.0):
     n = len(rows.starts) - 1
     change = perceptron_pass(
         rows, np.array(labels, np.int32), np.full(n, 2, np.int32), np.full(n, importance), n_labels, 0, 0.0,
-        Averaging(AVERAGE_ALL, 1.0), plain_edges, ANYTHING, node, edge, np.empty(len(labels), np.int32),
+        Averaging(AVERAGE_ALL, 1.0), 0.0, plain_edges, ANYTHING, node, edge, np.empty(len(labels), np.int32),
         np.empty(n),
     )  # fmt: skip
     return node[:, 0], edge[:, 0], change

@@ -14,7 +14,9 @@ from streamlearn.features.templates import parse_templates
 from streamlearn.features.values import NameBook
 from streamlearn.learners.adagrad import AdaGrad
 from streamlearn.learners.adf import Adf
+from streamlearn.learners.arow import Arow
 from streamlearn.learners.base import Learner
+from streamlearn.learners.passive_aggressive import PassiveAggressive
 from streamlearn.learners.perceptron import Perceptron
 from streamlearn.learners.replay import Replay
 from streamlearn.learners.sgd import Sgd
@@ -59,6 +61,22 @@ def swvp_of_all_sets(space: FeatureSpace) -> Learner:
 
 def swvp_of_spans(space: FeatureSpace) -> Learner:
     return swvp(substructures="spans", violations="balanced", condition="published")(space)
+
+
+def margin_perceptron(space: FeatureSpace) -> Learner:
+    return Perceptron(space.capacities, space.plain_edges, cost=2.0)
+
+
+def passive_aggressive(space: FeatureSpace) -> Learner:
+    return PassiveAggressive(space.capacities, space.plain_edges, aggressiveness=0.3)
+
+
+def averaged_arow(space: FeatureSpace) -> Learner:
+    return Arow(space.capacities, space.plain_edges, regularization=0.5, average="all")
+
+
+def arow(space: FeatureSpace) -> Learner:
+    return Arow(space.capacities, space.plain_edges, regularization=3.0)
 
 
 def replaying(learner: MakeLearner, tokens: int = 40, looks: int = 2) -> MakeLearner:

@@ -61,6 +61,8 @@ LEARNERS: Mapping[str, Variant] = {
     "swvp": Variant(
         "swvp", _ONCE, {"learner.substructures": ("single", "blocks"), "learner.beta": ("0.5", "1")}
     ),
+    "pa": Variant("pa", _ONCE, {"learner.aggressiveness": ("0.03", "0.1")}),
+    "arow": Variant("arow", _ONCE, {"learner.regularization": ("3", "10", "30")}),
     "sgd": Variant("sgd", _ONCE + _COOLING, {"learner.rate": _RATES[1:]}),
     "adagrad": Variant("adagrad", _ONCE, {"learner.rate": _RATES[1:]}),
     "adf": Variant("adf", _ONCE + _COOLING, {"learner.rate": _RATES, "learner.window": ("200", "800")}),

@@ -1,0 +1,115 @@
+"""Learners of a margin: structured passive-aggressive, and structured AROW.
+
+The former are of Crammer, Dekel, Keshet, Shalev-Shwartz & Singer 2006, the latter is of Crammer, Kulesza &
+Dredze 2009. Both ask of every labelling z that w · Δφ ≥ ρ(y, z), where Δφ = Φ(x, y) − Φ(x, z) and ρ is the
+number of wrong labels, look at the z that falls shortest of it, by the loss ℓ = max_z ρ(y, z) − w · Δφ, and
+move w just so far that this z does not, as far as they dare:
+
+    w += τ Σ Δφ,    τ = min(C, ℓ / (Δφᵀ Σ Δφ + r))
+
+- PA-I (figure 1 and section 8 there) has Σ = 1 and r = 0. This is its max-loss variant. The margin there is
+  √ρ; ρ itself is a sum over positions, so that Viterbi finds the z of the largest loss.
+- AROW (figure 1 there) has C = ∞ and a diagonal Σ, the variances of the weights, which shrink with every
+  update, Σ⁻¹ += Δφ² / r, the diagonal of the update there.
+
+Importance h is as good as h copies of the sequence, looked at at once: C becomes h C, and r becomes r / h.
+
+Planes 0 and 1 of the weights are as in `streamlearn.kernels.perceptron`; plane 2, of AROW only, is Σ⁻¹ − 1.
+"""
+
+from collections import namedtuple
+
+import numpy as np
+
+from streamlearn.kernels.averaging import due, rescale, share
+from streamlearn.kernels.chain import new_lattice
+from streamlearn.kernels.difference import difference, new_difference
+from streamlearn.kernels.jit import kernel
+from streamlearn.kernels.rival import find_rival
+
+# ρ for each wrong label. Another unit would scale all weights, with C in the same unit, and nothing else.
+_COST = 1.0
+
+# aggressiveness: C; regularization: r.
+Margin = namedtuple("Margin", "aggressiveness regularization")
+
+
+@kernel
+def _flat(weights):
+    return weights.reshape(weights.shape[0], weights.shape[1], weights[0, 0].size)
+
+
+@kernel
+def _variance(weights, row, at):
+    return 1.0 / (1.0 + weights[row, 2, at]) if weights.shape[1] > 2 else 1.0
+
+
+@kernel
+def _spread(vector, weights):
+    """Give Δφᵀ Σ Δφ, of one array of weights."""
+    total = 0.0
+    for i in range(vector.by.size):
+        total += vector.by[i] * vector.by[i] * _variance(weights, vector.row[i], vector.at[i])
+    return total
+
+
+@kernel
+def _move(vector, step, owed, confidence, weights):
+    """Do w += step · Σ Δφ, then Σ⁻¹ += confidence · Δφ², of one array of weights; give the change of ‖w‖²."""
+    change = 0.0
+    for i in range(vector.by.size):
+        row, at, by = vector.row[i], vector.at[i], vector.by[i]
+        moved = step * _variance(weights, row, at) * by
+        change += moved * (2.0 * weights[row, 0, at] + moved)
+        weights[row, 0, at] += moved
+        weights[row, 1, at] += owed * moved
+        if weights.shape[1] > 2:
+            weights[row, 2, at] += confidence * by * by
+    return change
+
+
+@kernel
+def margin_pass(
+    rows, labels, labels_known, importance, n_labels, count, norm_squared, averaging, margin, plain_edges,
+    mask, node, edge, scratch, predicted_out, loss_out,
+):  # fmt: skip
+    """Predict, then learn, every sequence of a batch in order.
+
+    Parameters
+    ----------
+    rows, labels, labels_known, n_labels, count, norm_squared, averaging, plain_edges, mask, predicted_out :
+        as for `streamlearn.kernels.perceptron.perceptron_pass`.
+    importance : float64[N], h of each sequence.
+    margin : Margin.
+    node, edge : float64[row, 2 or 3, slot, label], changed in place.
+    scratch : two arrays like one plane of `node` and `edge`, all 0 before and after.
+    loss_out : float64[N], ℓ of each sequence before its update; 0 for no update.
+
+    Returns
+    -------
+    ‖w‖² of the last weights.
+    """
+    lattice = new_lattice(rows, max(n_labels, labels_known[-1]), 2 if averaging.kind else 1, node, edge)
+    room, rival = new_difference(rows), np.empty(lattice.emit.shape[0], np.int32)
+    flat_node, flat_edge = _flat(node), _flat(edge)
+    for i in range(rows.starts.size - 1):
+        first, last, h = rows.starts[i], rows.starts[i + 1], importance[i]
+        gold, z = labels[first:last], rival[: last - first]
+        loss = find_rival(
+            rows, first, gold, n_labels, labels_known[i], share(averaging, count), _COST, mask, node,
+            edge, lattice, predicted_out[first:last], z,
+        )  # fmt: skip
+        loss_out[i] = max(loss, 0.0)
+        if loss > 0.0:
+            by_node, by_edge = difference(rows, first, gold, z, plain_edges, scratch, room)
+            spread = _spread(by_node, flat_node) + _spread(by_edge, flat_edge)
+            step = min(h * margin.aggressiveness, loss / (spread + margin.regularization / h))
+            confidence = h / margin.regularization
+            owed = due(averaging, count)
+            # Added sequence by sequence, so that the cut into batches changes no bit of it.
+            change = _move(by_node, step, owed, confidence, flat_node)
+            norm_squared += change + _move(by_edge, step, owed, confidence, flat_edge)
+        n_labels = labels_known[i]
+        count += 1
+        rescale(averaging, count, rows.used, node, edge)
+    return norm_squared

@@ -1,0 +1,55 @@
+"""The labelling that an update moves away from: the best one, or the one that a margin asks most of."""
+
+from streamlearn.kernels.chain import gather, score, viterbi
+from streamlearn.kernels.crf import chain_score
+from streamlearn.kernels.jit import kernel
+from streamlearn.kernels.mask import best_labelling
+
+
+@kernel
+def _add_cost(gold, n_labels, cost, lattice):
+    """Add `cost` to the score of every wrong label."""
+    for t in range(gold.size):
+        for y in range(n_labels):
+            if y != gold[t]:
+                lattice.emit[t, y] += cost
+
+
+@kernel
+def find_rival(
+    rows, first, gold, known, n_labels, share, cost, mask, node, edge, lattice, predicted_out, rival_out
+):
+    """Label a sequence as predictions are made, and find z = argmax_z w · Φ(x, z) + cost · H(y, z).
+
+    H counts wrong labels. With a cost of 0, z is what the last weights say; else it is the labelling that
+    falls shortest of a margin of `cost` for each of its wrong labels (cost-augmented decoding).
+
+    Parameters
+    ----------
+    rows, first, gold : the sequence that begins at `first`, and its y.
+    known : labels that may be predicted, and be part of z; n_labels : labels that exist.
+    share : of plane 1, as for `streamlearn.kernels.chain.score`, in predictions; z is of plane 0.
+    mask : Mask, of predictions.
+    predicted_out : int32[T]; -1 while no label is known.
+    rival_out : int32[T], z; all 0 while no label is known.
+
+    Returns
+    -------
+    cost · H(y, z) − w · (Φ(x, y) − Φ(x, z)): never negative where all of y is known.
+    """
+    length, rich = gold.size, rows.edge_rows.size > 0
+    gather(rows, first, first + length, node, edge, lattice)
+    score(length, n_labels, rich, edge, 0, 0.0, lattice)
+    if cost:
+        _add_cost(gold, n_labels, cost, lattice)
+    rival_out[:] = 0
+    if known:
+        viterbi(lattice, known, rich, rival_out)
+    loss = chain_score(lattice, rival_out, rich) - chain_score(lattice, gold, rich)
+    if not known:
+        predicted_out[:] = -1
+    elif share or cost or mask.pairs.size:
+        best_labelling(known, rich, edge, 0, share, mask, lattice, predicted_out)
+    else:
+        predicted_out[:] = rival_out
+    return loss

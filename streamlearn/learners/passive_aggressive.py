@@ -1,0 +1,30 @@
+"""The structured passive-aggressive algorithm, PA-I (Crammer et al. 2006)."""
+
+from streamlearn.kernels.margin import Margin
+from streamlearn.learners.averaged import Average
+from streamlearn.learners.margin import LargeMargin
+
+
+class PassiveAggressive(LargeMargin):
+    """Moves the weights as little as the margin of a sequence allows, and by no more than C · Δφ.
+
+    Parameters
+    ----------
+    max_rows : rows of the node and of the edge table.
+    plain_edges : learn transitions that do not depend on the position.
+    aggressiveness : C, where the margin is 1 for each wrong label.
+    average : what predictions are made with: the last weights, the average of all, or an exponential one.
+    half_life : of the exponential average, in sequences.
+    """
+
+    def __init__(
+        self,
+        max_rows: tuple[int, int],
+        plain_edges: bool = True,
+        *,
+        aggressiveness: float = 0.03,
+        average: Average = "exponential",
+        half_life: float = 1000.0,
+    ) -> None:
+        margin = Margin(aggressiveness, 0.0)
+        super().__init__(max_rows, plain_edges, margin, average, half_life, planes=2)
