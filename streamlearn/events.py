@@ -1,6 +1,6 @@
 """What the loop tells to whoever watches: metrics, logs and the demo's view are observers of these."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -64,6 +64,36 @@ class Gap:
 
 
 @dataclass(frozen=True, slots=True)
+class Drift:
+    """The world changed: a detector saw a signal rise.
+
+    Attributes
+    ----------
+    sequence : how many sequences had been learned, at the end of the quantum that showed it.
+    signal, detector : which of them.
+    before, after : mean of the signal in the detector's memory and in the last quanta, ratios a token.
+    actions : what was done about it.
+    """
+
+    sequence: int
+    signal: str
+    detector: str
+    before: float
+    after: float
+    actions: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class LabelScore:
+    """How well a label, or a type of span, was predicted of late: ratios 0-1, and how many gold ones."""
+
+    precision: float
+    recall: float
+    f1: float
+    support: int
+
+
+@dataclass(frozen=True, slots=True)
 class Learned:
     """One batch was predicted, scored and learned, in that order.
 
@@ -80,6 +110,10 @@ class Learned:
         sequence, and ``f1/micro/WINDOW`` where the labels mark spans; windows lifetime, recent and fading.
     gauges : the learner's own gauges (weights_norm, features_known, …).
     sequences_seen : lifetime total, replays excluded.
+    labels : scores of the most frequent labels or types of spans of late, and of all others together.
+    confusions : gold and predicted label, and how often of late; the most frequent first.
+    drifts : changes of the world that the batch showed.
+    drift_scores : by signal, how far it is above what it was, in standard errors; NaN while unknown.
     """
 
     sequences: int
@@ -94,6 +128,10 @@ class Learned:
     progressive: Mapping[str, float]
     gauges: Mapping[str, float]
     sequences_seen: int
+    labels: Mapping[str, LabelScore] = field(default_factory=dict)
+    confusions: Sequence[tuple[str, str, int]] = ()
+    drifts: Sequence[Drift] = ()
+    drift_scores: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

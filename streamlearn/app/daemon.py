@@ -10,9 +10,11 @@ from typing import Any
 import streamlearn
 from streamlearn.app.continuing import require_same_model, require_same_stream
 from streamlearn.app.deadletters import build_letters, build_tolerance
+from streamlearn.app.monitoring import SNAPSHOT, build_watch
 from streamlearn.app.reading import build_source, in_words
 from streamlearn.app.tagger import build_tagger, warm_up
 from streamlearn.checkpoint.generations import Loaded
+from streamlearn.checkpoint.keepsake import keep_newest
 from streamlearn.checkpoint.lock import lock_directory
 from streamlearn.checkpoint.retention import Retention
 from streamlearn.checkpoint.schedule import CheckpointSchedule
@@ -26,7 +28,7 @@ from streamlearn.daemon.loop import Loop
 from streamlearn.daemon.pipeline import Pipeline
 from streamlearn.data import Position, StreamIdentity, TopicPartition
 from streamlearn.errors import BrokerUnavailableError, CheckpointError, TelemetryError
-from streamlearn.events import ConsumerRestarted, Event, Gap, Observer, Resumed, StateChanged
+from streamlearn.events import ConsumerRestarted, Event, Gap, Learned, Observer, Resumed, StateChanged
 from streamlearn.monitor.progressive import Progressive
 from streamlearn.stream.codec import RecordCodec
 from streamlearn.stream.merged import MergedSource
@@ -68,6 +70,7 @@ class Daemon:
         self._digest = digest(self._learned)
         self._tagger = build_tagger(config)
         self._progressive = Progressive()
+        self._watch = build_watch(config, self._tagger)
         self._source: Source = build_source(
             config,
             connect_timeout_seconds=config.source.connect_timeout_seconds,
@@ -82,7 +85,9 @@ class Daemon:
             learner=config.learner.kind,
             digest=self._digest,
         )
-        self._observers: tuple[Observer, ...] = (metrics, health, EventLog(), *observers)
+        self._observers: tuple[Observer, ...] = (
+            metrics, health, EventLog(), self._keep_snapshot, *observers,
+        )  # fmt: skip
         try:
             self._server = Server(config.metrics.host, config.metrics.port, metrics.registry, health)
         except TelemetryError:
@@ -138,12 +143,12 @@ class Daemon:
         # What is there now stays until the end. Left to the collector, it would be walked through again
         # and again: each time a pause of a tenth of a second, a tenth of the loop's time in all.
         gc.freeze()
-        pipeline = stack.enter_context(Pipeline(self._tagger, self._progressive, seen))
+        pipeline = stack.enter_context(Pipeline(self._tagger, self._progressive, seen, self._watch))
         seq = loaded.checkpoint.seq if loaded else -1
         keeper = self._build_keeper(store, stack, identity, reading(), seq)
 
         def snapshot(positions: Mapping[TopicPartition, Position]) -> Snapshot:
-            progressive = self._progressive.state()
+            progressive = {**self._progressive.state(), "drift": self._watch.state()}
             return Snapshot(dict(positions), pipeline.sequences_seen, progressive, self._tagger.state())
 
         reader = Reader(self._build_codec(), self._tagger)
@@ -167,6 +172,7 @@ class Daemon:
         checkpoint = loaded.checkpoint
         self._tagger.restore(checkpoint.model)
         self._progressive.restore(checkpoint.progressive, self._tagger.labels)
+        self._watch.restore(checkpoint.progressive.get("drift", {}), checkpoint.sequences_seen)
         self._observe(
             Resumed(
                 checkpoint.seq,
@@ -227,3 +233,13 @@ class Daemon:
     def _observe(self, event: Event) -> None:
         for observer in self._observers:
             observer(event)
+
+    def _keep_snapshot(self, event: Event) -> None:
+        """Keep the checkpoint of before a change of the world, where that is wanted."""
+        if isinstance(event, Learned) and event.drifts and SNAPSHOT in event.drifts[0].actions:
+            try:
+                kept = keep_newest(self._config.checkpoint.directory, event.drifts[0].sequence)
+            except CheckpointError as error:
+                emit(_logger, logging.ERROR, "snapshot_failed", message=str(error))
+            else:
+                emit(_logger, logging.INFO, "snapshot_kept", path=str(kept))

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from streamlearn.app.monitoring import build_watch
 from streamlearn.app.tagger import build_tagger
 from streamlearn.config.shape import Config
 from streamlearn.daemon.pieces import PIECE, joined
@@ -146,7 +147,8 @@ class Evaluation:
                 totals["accuracy"] = learned.progressive["accuracy/token/lifetime"]
                 tell(learned)
 
-        with Pipeline(self.tagger, Progressive()) as pipeline:
+        watch = build_watch(self._config, self.tagger)
+        with Pipeline(self.tagger, Progressive(), watch=watch) as pipeline:
             stream = iter(examples)
             begin = time.perf_counter()
             while pieces := [self._encode(part) for part in batches(islice(stream, batch), PIECE)]:

@@ -88,6 +88,25 @@ class CheckpointConfig(Section):
     )
 
 
+class DriftConfig(Section):
+    """What is watched for changes of the world, and what is done about one."""
+
+    detectors: list[Literal["adwin", "page_hinkley", "kswin"]] = Field(
+        default=["adwin"], description="Detectors of river that watch each signal; none watch nothing."
+    )
+    signals: list[Literal["error", "loss", "unknown", "labels"]] = Field(
+        default=["error", "loss", "unknown", "labels"],
+        description="What is watched: wrong tokens, loss, unknown features (by token), mix of gold labels.",
+    )
+    quantum: int = Field(
+        default=50, ge=1, le=10_000, description="Sequences that make one value of a signal."
+    )
+    actions: list[Literal["rewarm", "reset_average", "snapshot"]] = Field(
+        default=[],
+        description="What is done about a change: new rates (ADF, SGD), a new average, a kept checkpoint.",
+    )
+
+
 class MetricsConfig(Section):
     """The HTTP server with /metrics, /healthz and /readyz."""
 
@@ -122,6 +141,7 @@ class Config(Section):
     labels: LabelsConfig = LabelsConfig()
     learner: LearnerConfig = PerceptronConfig()
     checkpoint: CheckpointConfig = CheckpointConfig()
+    drift: DriftConfig = DriftConfig()
     metrics: MetricsConfig = MetricsConfig()
     log: LogConfig = LogConfig()
 

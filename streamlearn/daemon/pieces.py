@@ -5,6 +5,7 @@ Python's strings at once costs twice the time to parse and encode.
 """
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -35,6 +36,28 @@ def joined(pieces: Sequence[Batch]) -> Batch:
         labels_known=np.concatenate([piece.labels_known for piece in pieces]),
         importance=np.concatenate([piece.importance for piece in pieces]),
         names_known=pieces[-1].names_known,
+    )
+
+
+def cut(batch: Batch, places: Sequence[int]) -> list[Batch]:
+    """Cut a batch before the sequences of these rising numbers, the inverse of `joined`."""
+    edges = [0, *places, len(batch.importance)]
+    return [_part(batch, first, last) for first, last in pairwise(edges)] if places else [batch]
+
+
+def _part(batch: Batch, first: int, last: int) -> Batch:
+    begin, end = batch.starts[first], batch.starts[last]
+    low, high = batch.attribute_starts[begin], batch.attribute_starts[end]
+    return Batch(
+        starts=batch.starts[first : last + 1] - begin,
+        values=batch.values[begin:end],
+        attributes=batch.attributes[low:high],
+        attribute_starts=batch.attribute_starts[begin : end + 1] - low,
+        attribute_values=batch.attribute_values[low:high],
+        labels=batch.labels[begin:end],
+        labels_known=batch.labels_known[first:last],
+        importance=batch.importance[first:last],
+        names_known=batch.names_known,
     )
 
 

@@ -3,23 +3,35 @@
 import time
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Self
+from typing import NamedTuple, Self
 
 import numpy as np
 
+from streamlearn.daemon.pieces import cut
 from streamlearn.data import Batch
-from streamlearn.events import Learned
+from streamlearn.events import Drift, Learned
 from streamlearn.learners.base import Outcome
 from streamlearn.learners.tagger import Tagger
 from streamlearn.monitor.convergence import Convergence
+from streamlearn.monitor.drift import DriftWatch
 from streamlearn.monitor.progressive import Progressive
+from streamlearn.monitor.signals import Lesson
+
+# Labels that are told of one by one.
+TOP_LABELS = 8
+
+
+class _Result(NamedTuple):
+    outcome: Outcome
+    drifts: list[Drift]
+    seconds: float
 
 
 @dataclass(frozen=True, slots=True)
 class _Lesson:
     batch: Batch
     decode_seconds: float
-    future: Future[tuple[Outcome, float]]
+    future: "Future[_Result]"
 
 
 class Pipeline:
@@ -30,12 +42,20 @@ class Pipeline:
     tagger : what learns; nobody else may let it learn meanwhile.
     progressive : scores every sequence by what was predicted before it was learned.
     sequences_seen : learned before, by the state that `tagger` continues.
+    watch : looks for changes of the world, and may change the tagger; nothing if not given.
     """
 
-    def __init__(self, tagger: Tagger, progressive: Progressive, sequences_seen: int = 0) -> None:
+    def __init__(
+        self,
+        tagger: Tagger,
+        progressive: Progressive,
+        sequences_seen: int = 0,
+        watch: DriftWatch | None = None,
+    ) -> None:
         self._tagger = tagger
         self._progressive = progressive
         self._convergence = Convergence()
+        self._watch = watch or DriftWatch()
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="learner")
         self._lesson: _Lesson | None = None
         self.sequences_seen = sequences_seen
@@ -61,7 +81,7 @@ class Pipeline:
         if self._lesson is None:
             return None
         lesson, self._lesson = self._lesson, None
-        outcome, learn_seconds = lesson.future.result()
+        outcome, drifts, learn_seconds = lesson.future.result()
         batch = lesson.batch
         labels = self._tagger.labels[: batch.labels_known[-1]]
         progressive = self._progressive.update(batch.labels, outcome.predicted, batch.starts, labels)
@@ -80,12 +100,33 @@ class Pipeline:
             progressive=progressive,
             gauges={**self._tagger.gauges(), **self._convergence.gauges()},
             sequences_seen=self.sequences_seen,
+            labels=self._progressive.by_label.scores(TOP_LABELS),
+            confusions=self._progressive.by_label.confusions(TOP_LABELS),
+            drifts=drifts,
+            drift_scores=self._watch.scores(),
         )
 
-    def _learn(self, batch: Batch) -> tuple[Outcome, float]:
+    def _learn(self, batch: Batch) -> _Result:
         begin = time.perf_counter()
-        outcome = self._tagger.learn_batch(batch)
+        outcomes: list[Outcome] = []
+        drifts: list[Drift] = []
+        for part in cut(batch, self._watch.stops(len(batch.importance))):
+            outcome = self._tagger.learn_batch(part)
+            outcomes.append(outcome)
+            lesson = Lesson(part.starts, part.labels, outcome.predicted, outcome.losses, outcome.unknown)
+            drifts += self._watch.update(lesson)
         self._convergence.add(len(batch.labels_known), time.perf_counter() - begin)
         if self._convergence.is_due:
             self._convergence.compare(self._tagger)
-        return outcome, time.perf_counter() - begin
+        return _Result(_joined(outcomes), drifts, time.perf_counter() - begin)
+
+
+def _joined(outcomes: list[Outcome]) -> Outcome:
+    if len(outcomes) == 1:
+        return outcomes[0]
+    return Outcome(
+        *(
+            np.concatenate([getattr(one, name) for one in outcomes])
+            for name in ("predicted", "losses", "updated")
+        )
+    )

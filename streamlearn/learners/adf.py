@@ -1,6 +1,6 @@
 """Linear-chain CRF trained by ADF (Sun, Li, Wang & Li 2014)."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -102,6 +102,10 @@ class Adf(LazyCrf):
             (self._weights.node, self._weights.edge), self._metas, self._used, strict=True
         ):
             adf.rewarm(weights[:used], meta[:used], self._window, self._seen, self._schedule)
+
+    def remedies(self) -> Mapping[str, Callable[[], None]]:
+        """Offer to warm up all rates."""
+        return {"rewarm": self.rewarm}
 
     def gauges(self) -> Mapping[str, float]:
         """Give the number of the window, and quantiles of the rates that evenly chosen features have.

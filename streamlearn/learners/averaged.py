@@ -2,7 +2,7 @@
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
 import numpy as np
@@ -85,6 +85,15 @@ class Averaged(ABC):
 
     def _share(self) -> float:
         return float(share(self._averaging, self._count))
+
+    def remedies(self) -> Mapping[str, Callable[[], None]]:
+        """Offer to begin a new average."""
+        return {"reset_average": self.reset_average} if self._averaging.kind != AVERAGE_NONE else {}
+
+    def reset_average(self) -> None:
+        """Begin a new average with the weights as they are."""
+        self._weights.node[:, 1], self._weights.edge[:, 1] = 0.0, 0.0
+        self._count = 0
 
     def gauges(self) -> Mapping[str, float]:
         """Give ‖w‖ of the last weights."""

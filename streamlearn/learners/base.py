@@ -1,7 +1,7 @@
 """The contract of a learner: what later ones plug into without touching the loop."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
@@ -43,11 +43,13 @@ class Outcome:
         with weights that had not seen the sequence; -1 before any label was known.
     losses : float64[N], the learner's own loss of each sequence before it was learned.
     updated : bool[N], whether the sequence changed the weights.
+    unknown : int64[N], sightings of features without a row in each sequence; the tagger counts them.
     """
 
     predicted: NDArray[np.int32]
     losses: NDArray[np.float64]
     updated: NDArray[np.bool_]
+    unknown: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +90,9 @@ class Learner(Protocol):
 
     def gauges(self) -> Mapping[str, float]:
         """Give what is worth watching, by metric name."""
+
+    def remedies(self) -> Mapping[str, Callable[[], None]]:
+        """Give what can be done for learning after the world has changed, by name."""
 
     def state(self) -> dict[str, Any]:
         """Copy everything that learning depends on: plain data and arrays."""

@@ -1,7 +1,7 @@
 """What learners of CRFs share: weights whose idle rows are brought up to date when they are needed."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -97,6 +97,10 @@ class LazyCrf(ABC):
             now = self._settle(np.arange(used, dtype=np.int32), weights, meta)
             found.append(now[:, plane, :, :n] - share * now[:, 1, :, :n] if share else now[:, plane, :, :n])
         return found[0][:, 0], found[1][:, : 1 + n]
+
+    def remedies(self) -> Mapping[str, Callable[[], None]]:
+        """Offer nothing."""
+        return {}
 
     def gauges(self) -> Mapping[str, float]:
         """Give nothing."""

@@ -4,7 +4,7 @@ Not from a paper on these learners; experience replay (Lin 1992) is the idea's n
 still consumed once: the looks go back to a bounded window of what was learned, which is part of the state.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -150,6 +150,10 @@ class Replay:
     def weights(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Give the weights that predictions are made with."""
         return self._learner.weights()
+
+    def remedies(self) -> Mapping[str, Callable[[], None]]:
+        """Offer what the learner offers."""
+        return self._learner.remedies()
 
     def gauges(self) -> Mapping[str, float]:
         """Give the learner's gauges."""

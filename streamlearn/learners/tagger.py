@@ -1,7 +1,7 @@
 """A tagger: labels, features and a learner as one thing that learns from examples and labels them."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from streamlearn.errors import RecordError
 from streamlearn.features.encoder import Encoder
 from streamlearn.features.labels import LabelSet
 from streamlearn.features.space import FeatureSpace
+from streamlearn.kernels.novelty import count_unknown
 from streamlearn.learners.base import Learner, Outcome, Supervision
 from streamlearn.learners.constraint import Constraint
 from streamlearn.learners.decoding import Decoder
@@ -81,7 +82,11 @@ class Tagger:
 
     def learn_batch(self, batch: Batch) -> Outcome:
         """Predict, then learn, each sequence of a batch in order."""
+        before = self.rows_used
         rows = self._space.rows(batch, grow=True)
+        unknown = np.zeros(len(batch.labels_known), np.int64)
+        count_unknown(batch.starts, rows.node_starts, rows.node_rows, before[0], unknown)
+        count_unknown(batch.starts, rows.edge_starts, rows.edge_rows, before[1], unknown)
         n_labels = int(batch.labels_known[-1])
         # Encoding runs ahead in another thread: the names may be more than this batch knows.
         names = self._labels.names[:n_labels]
@@ -90,7 +95,7 @@ class Tagger:
             rows, Supervision(batch.labels, batch.labels_known, batch.importance, mask, marks)
         )
         self._n_labels = n_labels
-        return outcome
+        return replace(outcome, unknown=unknown)
 
     def learn_many(self, examples: Sequence[Example]) -> list[list[str] | None]:
         """Learn labelled examples, each once, in order.
@@ -161,6 +166,10 @@ class Tagger:
         names = self._labels.names
         paths = (predicted[a:b].tolist() for a, b in zip(batch.starts, batch.starts[1:], strict=False))
         return [[names[y] for y in path] if path[0] >= 0 else None for path in paths]
+
+    def remedies(self) -> Mapping[str, Callable[[], None]]:
+        """Give what the learner can do after the world has changed, by name."""
+        return self._learner.remedies()
 
     def gauges(self) -> Mapping[str, float]:
         """Give what is worth watching, by metric name."""

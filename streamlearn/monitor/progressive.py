@@ -5,30 +5,41 @@ in between changes one bit of any score. The ratios are those of river's `metric
 (the tests compare them), computed from counts instead: a metric object of river takes one value a call.
 """
 
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from streamlearn.kernels.spans import fade
+from streamlearn.monitor.hour import LastHour
+from streamlearn.monitor.labels import BLOCK, LabelScores
 from streamlearn.monitor.scores import precision_recall_f1
 from streamlearn.monitor.spans import Integers, LabelScheme
 
 
 class Progressive:
-    """Scores over three windows of the stream.
+    """Scores over four windows of the stream.
 
     ``lifetime`` is all of it, checkpoints included; ``recent`` the last `window` sequences; ``fading`` weighs
     the sequence n before the newest by ``(1 - fading_factor) ** n`` (Gama, Sebastião & Rodrigues 2013, "On
-    evaluating stream learning algorithms", section 3.3).
+    evaluating stream learning algorithms", section 3.3); ``hour`` is what this process learned in the last 60
+    minutes.
 
     The names of the scores are ``accuracy/token/WINDOW``, ``accuracy/sequence/WINDOW`` and, where the labels
-    mark spans, ``f1/micro/WINDOW``.
+    mark spans, ``f1/micro/WINDOW``; and ``f1/macro/recent``, the mean over labels or types of spans.
 
     Parameters
     ----------
     window : sequences in the window by count; costs 56 bytes each.
     fading_factor : weight of the newest sequence, 0-1; a hundredth looks back some hundred sequences.
+    clock : gives monotonic seconds.
+
+    Attributes
+    ----------
+    by_label : scores and confusions of labels.
 
     Examples
     --------
@@ -38,7 +49,12 @@ class Progressive:
     (0.5, 0.0)
     """
 
-    def __init__(self, window: int = 1000, fading_factor: float = 0.01) -> None:
+    def __init__(
+        self,
+        window: int = 1000,
+        fading_factor: float = 0.01,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         if window < 1 or not 0.0 <= fading_factor <= 1.0:
             raise ValueError(f"window {window} must be positive and fading_factor {fading_factor} 0-1")
         self._keep = 1.0 - fading_factor
@@ -47,6 +63,9 @@ class Progressive:
         # A ring: the n-th sequence of the stream is in column n modulo the window.
         self._recent = np.zeros((7, window), np.int64)
         self._fading = np.zeros(7)
+        self._hour = LastHour(7)
+        self._clock = clock
+        self.by_label = LabelScores(self._scheme)
 
     def update(
         self, gold: Integers, predicted: Integers, offsets: Integers, labels: Sequence[str]
@@ -60,25 +79,42 @@ class Progressive:
         labels : names of the numbers; may have grown at its end since the last batch.
         """
         self._scheme.grow(labels)
-        counts = self._scheme.count(gold, predicted, offsets).sequences
-        self._store(counts, int(self._lifetime[0]))
-        self._lifetime += counts.sum(axis=0)
-        fade(counts, self._keep, self._fading)
+        first, size = int(self._lifetime[0]), len(offsets) - 1
+        edges = [0, *range(BLOCK - first % BLOCK, size, BLOCK), size]
+        for begin, end in pairwise(edges):
+            if begin or (first and first % BLOCK == 0):
+                self.by_label.begin_block()
+            self._add(gold, predicted, offsets[begin : end + 1])
         return self.scores()
+
+    def _add(self, gold: Integers, predicted: Integers, offsets: Integers) -> None:
+        """Add sequences of one block."""
+        begin, end = offsets[0], offsets[-1]
+        gold, predicted = gold[begin:end], predicted[begin:end]
+        counts = self._scheme.count(gold, predicted, offsets - begin)
+        total = counts.sequences.sum(axis=0)
+        self._store(counts.sequences, int(self._lifetime[0]))
+        self._lifetime += total
+        self._hour.add(total, self._clock())
+        fade(counts.sequences, self._keep, self._fading)
+        self.by_label.add(counts, gold, predicted)
 
     def scores(self) -> dict[str, float]:
         """Give all scores, ratios 0-1."""
         scores = _scores("lifetime", self._lifetime, self._scheme.is_spans)
         scores.update(_scores("recent", self._recent.sum(axis=1), self._scheme.is_spans))
         scores.update(_scores("fading", self._fading, self._scheme.is_spans))
+        scores.update(_scores("hour", self._hour.sums(self._clock()), self._scheme.is_spans))
+        scores["f1/macro/recent"] = self.by_label.macro_f1()
         return scores
 
-    def state(self) -> dict[str, NDArray[np.int64] | NDArray[np.float64]]:
+    def state(self) -> dict[str, NDArray[Any]]:
         """Give what a checkpoint must keep; copies, so that learning may go on.
 
         Returns
         -------
-        ``lifetime`` int64[7], ``recent`` int64[n, 7] with the oldest sequence first, ``fading`` float64[7].
+        ``lifetime`` int64[7], ``recent`` int64[n, 7] with the oldest sequence first, ``fading`` float64[7],
+        and the blocks of `LabelScores`.
         """
         seen, window = int(self._lifetime[0]), self._recent.shape[1]
         columns = np.arange(seen - min(seen, window), seen) % window
@@ -86,11 +122,10 @@ class Progressive:
             "lifetime": self._lifetime.copy(),
             "recent": np.ascontiguousarray(self._recent[:, columns].T),
             "fading": self._fading.copy(),
+            **self.by_label.state(),
         }
 
-    def restore(
-        self, state: Mapping[str, NDArray[np.int64] | NDArray[np.float64]], labels: Sequence[str]
-    ) -> None:
+    def restore(self, state: Mapping[str, NDArray[Any]], labels: Sequence[str]) -> None:
         """Continue from `state`; with another window, from as much of the recent past as both hold."""
         self._scheme = LabelScheme()
         self._scheme.grow(labels)
@@ -99,6 +134,9 @@ class Progressive:
         self._recent[:] = 0
         recent = np.asarray(state["recent"], np.int64)
         self._store(recent, int(self._lifetime[0]) - len(recent))
+        self._hour = LastHour(7)
+        self.by_label = LabelScores(self._scheme)
+        self.by_label.restore(state)
 
     def _store(self, counts: NDArray[np.int64], first: int) -> None:
         """Put sequences, the first of which is number `first` of the stream, into the ring."""

@@ -35,7 +35,9 @@ class Spec:
 
 PARTITION: Labels = {"topic": (), "partition": ()}
 QUANTILES = ("0.1", "0.5", "0.9")
-WINDOWS = ("lifetime", "recent", "fading")
+WINDOWS = ("lifetime", "recent", "fading", "hour")
+DETECTORS = ("adwin", "page_hinkley", "kswin")
+SIGNALS = ("error", "loss", "unknown", "labels")
 STATES: tuple[str, ...] = get_args(State)
 
 CONSUMER = (
@@ -137,7 +139,7 @@ LEARNING = (
         "progressive_accuracy_ratio",
         "gauge",
         "Share of tokens, and of whole sequences, that were predicted right before they were learned; over "
-        "the lifetime, the recent sequences (1000 by default), or fading with age.",
+        "the lifetime, the recent sequences (1000 by default), fading with age, or the last hour.",
         {"window": WINDOWS, "level": ("sequence", "token")},
     ),
     Spec(
@@ -146,6 +148,30 @@ LEARNING = (
         "F1 of the spans (as conlleval counts them) that were predicted before each sequence was learned; "
         "windows as for accuracy. NaN where the labels do not mark spans.",
         {"window": WINDOWS, "average": ("micro",)},
+    ),
+    Spec(
+        "progressive_macro_f1_ratio",
+        "gauge",
+        "Mean F1 over all types of spans, or over all labels, over the last one to two thousand sequences.",
+    ),
+    Spec(
+        "label_f1_ratio",
+        "gauge",
+        "F1 of the eight most frequent labels or types of spans and of all others together, over the last "
+        "one to two thousand sequences.",
+        {"label": ()},
+    ),
+    Spec(
+        "drift_detected_total",
+        "counter",
+        "Changes of the world: rises of a signal that a detector saw.",
+        {"detector": DETECTORS, "signal": SIGNALS},
+    ),
+    Spec(
+        "drift_score",
+        "gauge",
+        "By how many standard errors a signal is above what it was; NaN while not known or not watched.",
+        {"signal": SIGNALS},
     ),
 )
 
@@ -206,7 +232,7 @@ CHECKPOINTS = (
         "histogram",
         "Time that learning paused for the copy, and that the background write took until it was durable.",
         {"phase": ("copy", "write")},
-        buckets=(0.1, 1.0, 10.0),
+        buckets=(1.0, 10.0),
     ),
     Spec("checkpoint_size_bytes", "gauge", "Size of the last checkpoint written."),
     Spec(
@@ -248,5 +274,6 @@ PROGRESSIVE_SCORES = {
         for level in ("sequence", "token")
     },
     **{f"f1/micro/{window}": ("progressive_f1_ratio", window, "micro") for window in WINDOWS},
+    "f1/macro/recent": ("progressive_macro_f1_ratio",),
 }
 """Names in `events.Learned.progressive`, and the metric and label values that show each."""

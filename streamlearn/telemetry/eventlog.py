@@ -9,6 +9,7 @@ from streamlearn.events import (
     CheckpointDone,
     ConsumerRestarted,
     DeadLettered,
+    Drift,
     Event,
     Gap,
     Learned,
@@ -49,6 +50,8 @@ class EventLog:
         self._report_suppressed(now)
         match event:
             case Learned():
+                for drift in event.drifts:
+                    _drift(drift)
                 self._progress.add(event)
                 self._report_progress(now)
             case Polled():
@@ -112,6 +115,20 @@ class EventLog:
         fields = self._progress.due(now)
         if fields is not None:
             emit(logger, logging.INFO, "progress", **fields)
+
+
+def _drift(drift: Drift) -> None:
+    emit(
+        logger,
+        logging.WARNING,
+        "drift",
+        signal=drift.signal,
+        detector=drift.detector,
+        sequence=drift.sequence,
+        before=drift.before,
+        after=drift.after,
+        actions=", ".join(drift.actions) or "none",
+    )
 
 
 def _checkpoint_done(event: CheckpointDone) -> None:

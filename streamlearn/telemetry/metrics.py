@@ -77,6 +77,7 @@ class Metrics:
         # What the learner counted up to now; a resumed one counted in earlier lives too.
         self._totals: dict[str, float] = {}
         self._is_resumed = False
+        self._labels: set[str] = set()
         self._unknown: set[str] = set()
         info = {
             "build_info": {"version": version},
@@ -185,6 +186,11 @@ class Metrics:
         self._histograms["learn_duration_seconds"].observe_many([event.learn_seconds])
         self._show_progressive(event.progressive)
         self._show_gauges(event.gauges)
+        self._show_labels({label: score.f1 for label, score in event.labels.items()})
+        for drift in event.drifts:
+            self._inc("drift_detected_total", 1, drift.detector, drift.signal)
+        for signal, score in event.drift_scores.items():
+            self._set("drift_score", score, signal)
 
     def _resumed(self, event: Resumed) -> None:
         self._inc("checkpoints_total", event.corrupt, "corrupt")
@@ -208,6 +214,14 @@ class Metrics:
         for name, (metric, *labels) in PROGRESSIVE_SCORES.items():
             self._set(metric, scores.get(name, nan), *labels)
         self._warn_of(scores.keys() - PROGRESSIVE_SCORES.keys())
+
+    def _show_labels(self, scores: Mapping[str, float]) -> None:
+        for label in self._labels - scores.keys():
+            self._gauges["label_f1_ratio"].remove(label)
+            del self._gauge_children[("label_f1_ratio", label)]
+        for label, f1 in scores.items():
+            self._set("label_f1_ratio", f1, label)
+        self._labels = set(scores)
 
     def _show_gauges(self, gauges: Mapping[str, float]) -> None:
         for name, value in gauges.items():

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from streamlearn.app.monitoring import build_watch
 from streamlearn.app.tagger import build_tagger
 from streamlearn.checkpoint.schedule import CheckpointSchedule
 from streamlearn.checkpoint.store import CheckpointStore
@@ -32,13 +33,15 @@ class Rig:
         every_records: int | None = None,
         letters: Letters | None = None,
         tolerance: Tolerance | None = None,
+        **sections: Any,
     ) -> None:
-        config = load(write_config(folder / "config.yaml"))
+        config = load(write_config(folder / "config.yaml", **sections))
         self.events: list[Event] = []
         self.source = source
         self.now = 0.0
         self.tagger = build_tagger(config)
         self.progressive = Progressive()
+        self.watch = build_watch(config, self.tagger)
         state = folder / "state"
         state.mkdir(exist_ok=True)
         self.store = CheckpointStore(state)
@@ -49,10 +52,11 @@ class Rig:
         if checkpoint:
             self.tagger.restore(checkpoint.model)
             self.progressive.restore(checkpoint.progressive, self.tagger.labels)
+            self.watch.restore(checkpoint.progressive["drift"], checkpoint.sequences_seen)
         positions = dict(checkpoint.positions) if checkpoint else source.start_positions()
         source.open(positions)
         self.pipeline = Pipeline(
-            self.tagger, self.progressive, checkpoint.sequences_seen if checkpoint else 0
+            self.tagger, self.progressive, checkpoint.sequences_seen if checkpoint else 0, self.watch
         )
         self.writer = BackgroundWriter(self.store)
         lineage = Lineage("test", "run", "0", "digest", {}, StreamIdentity(), {})
@@ -78,9 +82,8 @@ class Rig:
         )
 
     def _snapshot(self, positions: Mapping[TopicPartition, Position]) -> Snapshot:
-        return Snapshot(
-            dict(positions), self.pipeline.sequences_seen, self.progressive.state(), self.tagger.state()
-        )
+        progressive = {**self.progressive.state(), "drift": self.watch.state()}
+        return Snapshot(dict(positions), self.pipeline.sequences_seen, progressive, self.tagger.state())
 
     def run(self, turns: int) -> None:
         """Run for so many turns, then stop in order."""
@@ -94,8 +97,12 @@ class Rig:
         self._lock.__exit__(None, None, None)
 
     def state(self) -> dict[str, Any]:
-        """Give weights and scores."""
-        return {"model": self.tagger.state(), "progressive": self.progressive.state()}
+        """Give weights, scores and what is watched."""
+        return {
+            "model": self.tagger.state(),
+            "progressive": self.progressive.state(),
+            "drift": self.watch.state(),
+        }
 
     def of_type(self, kind: type[Event]) -> list[Any]:
         """Give the events of one type."""

@@ -45,6 +45,14 @@ class LearnerContract:
             assert np.array_equal(some, whole[wanted])
         assert differences(before, made.tagger.state()) == []
 
+    def test_unknown_features_are_counted_by_sequence_however_they_come(self, bench, stream):
+        many, one = bench().tagger, bench().tagger
+        unknown = many.learn_batch(many.encode(stream).batch).unknown
+        each = [one.learn_batch(one.encode([example]).batch).unknown[0] for example in stream]
+        assert unknown.tolist() == each
+        assert unknown.sum() == sum(many.rows_used) - 1
+        assert many.learn_batch(many.encode(stream).batch).unknown.sum() == 0
+
     def test_predicting_between_does_not_change_what_is_learned(self, bench, stream):
         plain, asked = bench().tagger, bench().tagger
         for example in stream:

@@ -2,7 +2,16 @@
 
 from streamlearn.data import PartitionStatus, TopicPartition
 from streamlearn.errors import Reason
-from streamlearn.events import CheckpointDone, Gap, Learned, Polled, Rejected, Resumed, StateChanged
+from streamlearn.events import (
+    CheckpointDone,
+    Gap,
+    LabelScore,
+    Learned,
+    Polled,
+    Rejected,
+    Resumed,
+    StateChanged,
+)
 
 TP = TopicPartition("orders", 3)
 
@@ -21,6 +30,7 @@ def learned(**changes):
         "progressive": {"accuracy/token/recent": 0.75, "f1/micro/lifetime": 0.5},
         "gauges": {"features_known": 12.0, "features_refused": 4.0, "weights_norm": 1.5},
         "sequences_seen": 1002,
+        "labels": {f"y{n}": LabelScore(0.5, 0.5, 0.5, 3) for n in range(9)},
     }
     return Learned(**(fields | changes))
 

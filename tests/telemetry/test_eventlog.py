@@ -3,7 +3,7 @@ import logging
 import pytest
 
 from streamlearn.errors import Reason
-from streamlearn.events import StateChanged
+from streamlearn.events import Drift, StateChanged
 from streamlearn.telemetry.eventlog import EventLog
 from tests.telemetry import examples
 
@@ -54,6 +54,20 @@ def test_what_an_operator_wants_to_know(log, clock, caplog):
     fields = dict(lines(caplog))
     assert fields["record_rejected"]["offset"] == 1841
     assert fields["checkpoint_failed"]["message"] == "no space left on device"
+
+
+def test_drift_is_told_at_once(log, caplog):
+    log(examples.learned(drifts=[Drift(500, "error", "adwin", 0.1, 0.6, ("rewarm",))]))
+    [(event, fields)] = lines(caplog)
+    assert event == "drift"
+    assert fields == {
+        "signal": "error",
+        "detector": "adwin",
+        "sequence": 500,
+        "before": 0.1,
+        "after": 0.6,
+        "actions": "rewarm",
+    }
 
 
 def test_a_flood_of_rejects_becomes_a_few_lines_and_a_count(log, clock, caplog):

@@ -11,7 +11,7 @@ from streamlearn.app.tagger import LEARNERS, build_tagger
 from streamlearn.config.layers import load
 from streamlearn.data import PartitionStatus
 from streamlearn.errors import Reason
-from streamlearn.events import Resumed, StateChanged
+from streamlearn.events import Drift, LabelScore, Resumed, StateChanged
 from streamlearn.monitor.progressive import Progressive
 from streamlearn.telemetry.catalogue import LEARNER_GAUGES, METRICS, PROGRESSIVE_SCORES
 from streamlearn.telemetry.metrics import Metrics
@@ -83,6 +83,24 @@ def test_every_gauge_of_a_learner_has_a_metric(kind, tmp_path):
     tagger = build_tagger(config)
     tagger.learn_many(make_examples(20))
     assert tagger.gauges().keys() <= LEARNER_GAUGES.keys()
+
+
+def test_labels_come_and_go_and_only_the_newest_are_shown():
+    first = examples.learned(labels={"NP": LabelScore(1.0, 0.5, 2 / 3, 4), "VP": LabelScore(0, 0, 0.0, 1)})
+    second = examples.learned(labels={"NP": LabelScore(1.0, 1.0, 1.0, 4)})
+    assert Scraped(first)("label_f1_ratio", label="NP") == 2 / 3
+    scraped = Scraped(first, second)
+    assert scraped("label_f1_ratio", label="NP") == 1.0
+    assert scraped("label_f1_ratio", label="VP") is None
+
+
+def test_drift_is_counted_and_its_score_shown():
+    drift = Drift(500, "error", "adwin", 0.1, 0.6)
+    scraped = Scraped(examples.learned(drifts=[drift], drift_scores={"error": 7.5}))
+    assert scraped("drift_detected_total", detector="adwin", signal="error") == 1
+    assert scraped("drift_detected_total", detector="kswin", signal="error") == 0
+    assert scraped("drift_score", signal="error") == 7.5
+    assert math.isnan(scraped("drift_score", signal="loss"))
 
 
 def test_gauges_with_labels_are_shown_by_the_catalogue_alone():
@@ -202,7 +220,7 @@ def test_both_formats_parse_and_carry_the_catalogue():
 def test_names_have_units_and_helps_are_sentences():
     units = (
         "_(total|seconds|bytes|tokens|records|sequences|ratio|offset|info)$"
-        "|_(known|norm|seen|connected|rate|window)$|^state$"
+        "|_(known|norm|seen|connected|rate|window|score)$|^state$"
     )
     for spec in METRICS:
         assert re.search(units, spec.name), spec.name

@@ -1,0 +1,106 @@
+"""Watches signals for changes of the world, and has something done about them at a place that is certain."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from streamlearn.events import Drift
+from streamlearn.monitor.detector import Detector, Kind
+from streamlearn.monitor.signals import Lesson, Signal, Signals
+
+# Remedies change weights, so that their places must not depend on how the stream is cut into batches.
+REMEDY_STRIDE = 500
+
+
+class DriftWatch:
+    """Feeds every detector with every signal; what it decides is a function of the stream alone.
+
+    Parameters
+    ----------
+    detectors, signals : which; none watch nothing.
+    quantum : sequences that make one value of a signal.
+    actions : what is told to have been done: those of `remedies`, and others that are the observers' part.
+    remedies : what changes the learner, called at the next multiple of `REMEDY_STRIDE` sequences.
+    """
+
+    def __init__(
+        self,
+        detectors: Sequence[Kind] = (),
+        signals: Sequence[Signal] = (),
+        quantum: int = 50,
+        actions: Sequence[str] = (),
+        remedies: Sequence[Callable[[], None]] = (),
+    ) -> None:
+        self._quantum = quantum
+        self._actions = tuple(actions)
+        self._remedies = remedies
+        self._signals = Signals(quantum)
+        self._detectors = {(s, d): Detector(d) for s in signals for d in detectors}
+        self._sequences = 0
+        self._is_due = False
+
+    def stops(self, sequences: int) -> list[int]:
+        """Tell where a batch of so many sequences must be cut: `update` wants each part by itself."""
+        if not (self._detectors and self._remedies):
+            return []
+        first = -self._sequences % REMEDY_STRIDE
+        return [place for place in range(first, sequences, REMEDY_STRIDE) if place]
+
+    def update(self, lesson: Lesson) -> list[Drift]:
+        """Take what was learned, in parts as `stops` says; do what is to be done; give the changes seen."""
+        if not self._detectors:
+            return []
+        before, drifts = self._sequences // self._quantum, []
+        for number, values in enumerate(self._signals.add(lesson), 1):
+            drifts += self._feed(values, (before + number) * self._quantum)
+        self._sequences += len(lesson.losses)
+        self._is_due |= bool(drifts)
+        if self._is_due and self._sequences % REMEDY_STRIDE == 0:
+            for remedy in self._remedies:
+                remedy()
+            self._is_due = False
+        return drifts
+
+    def _feed(self, values: Mapping[str, float], sequence: int) -> list[Drift]:
+        found = []
+        for (signal, kind), detector in self._detectors.items():
+            if signal in values:
+                levels = detector.update(values[signal])
+                if levels:
+                    before, after = (level / self._quantum for level in levels)
+                    found.append(Drift(sequence, signal, kind, before, after, self._actions))
+        return found
+
+    def scores(self) -> dict[str, float]:
+        """Give, by signal, how many standard errors the last values are above those before."""
+        scores: dict[str, float] = {}
+        for (signal, _), detector in self._detectors.items():
+            scores.setdefault(signal, detector.score())
+        return scores
+
+    def state(self) -> dict[str, Any]:
+        """Give plain data and arrays: what was seen since the last change."""
+        return {
+            "quantum": self._quantum,
+            "sequences": self._sequences,
+            "is_due": self._is_due,
+            "signals": self._signals.state(),
+            "detectors": {_name(*key): detector.state() for key, detector in self._detectors.items()},
+        }
+
+    def restore(self, state: Mapping[str, Any], sequences: int) -> None:
+        """Continue from a state at so many sequences; with another quantum, or none, from nothing.
+
+        A detector or signal that was not watched before begins with nothing.
+        """
+        self._sequences = sequences
+        if state.get("quantum") != self._quantum or state["sequences"] != sequences:
+            return
+        self._is_due = state["is_due"]
+        self._signals.restore(state["signals"])
+        for key, detector in self._detectors.items():
+            if _name(*key) in state["detectors"]:
+                detector.restore(state["detectors"][_name(*key)])
+
+
+def _name(signal: str, kind: str) -> str:
+    return f"{signal}/{kind}"
