@@ -45,6 +45,10 @@ SEQUENCES = {
         {"w": "The cat quickly caught 3 mice", "labels": "DT NN RB VBD CD NNS"},
         {"w": "Dogs bark !", "labels": "NNS VBP ."},
     ],
+    "pos-collins": [
+        {"w": "The low-cost Boeing flew 3 times", "labels": "DT JJ NNP VBD CD NNS"},
+        {"w": "Dogs bark !", "labels": "NNS VBP ."},
+    ],
     "segmentation": [
         {"w": "小 猫 在 花 园 里", "labels": "B E S B M E"},
         {"w": "２ ０ 只 猫 。", "labels": "B E S S S"},
@@ -59,6 +63,8 @@ BENCHMARKS = [
     ("pos", "brown_pos"),
     ("pos", "genia_pos"),
     ("pos", "wsj_sample_pos"),
+    ("pos-collins", "brown_pos"),
+    ("pos-collins", "wsj_sample_pos"),
     ("segmentation", "msr"),
     ("segmentation", "pku"),
 ]

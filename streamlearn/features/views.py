@@ -57,6 +57,21 @@ def _kind(value: str) -> str:
     return "alnum"
 
 
+def _has_digit(value: str) -> str:
+    """Tell whether there is a digit: 1 or 0."""
+    return str(int(any(c.isdigit() for c in value)))
+
+
+def _has_upper(value: str) -> str:
+    """Tell whether there is a capital: 1 or 0."""
+    return str(int(any(c.isupper() for c in value)))
+
+
+def _has_hyphen(value: str) -> str:
+    """Tell whether there is a hyphen-minus: 1 or 0."""
+    return str(int("-" in value))
+
+
 def _prefix(length: int, value: str) -> str:
     return value[:length]
 
@@ -71,6 +86,9 @@ DERIVATIONS: Final[dict[str, Callable[[str], str]]] = {
     "short_shape": _short_shape,
     "digits": _digits,
     "kind": _kind,
+    "has_digit": _has_digit,
+    "has_upper": _has_upper,
+    "has_hyphen": _has_hyphen,
 }
 
 

@@ -48,6 +48,15 @@ ASTRAL = "𝒳😀"
         ("kind", DECOMPOSED + "tat", "title"),
         ("kind", "IL2", "alnum"),
         ("kind", "x-ray", "alnum"),
+        ("has_digit", "B747", "1"),
+        ("has_digit", "٣", "1"),
+        ("has_digit", "½", "0"),
+        ("has_upper", "iPod", "1"),
+        ("has_upper", "the", "0"),
+        ("has_upper", "東京", "0"),
+        ("has_hyphen", "low-cost", "1"),
+        ("has_hyphen", "low–cost", "0"),
+        ("has_hyphen", "", "0"),
         ("prefix1", "the", "t"),
         ("prefix3", "to", "to"),
         ("prefix2", ASTRAL, ASTRAL),
@@ -75,7 +84,8 @@ def test_an_unknown_derivation_is_refused_with_those_that_there_are(name):
     with pytest.raises(ConfigError) as refused:
         derivation(name)
     assert str(refused.value) == (
-        f"no view {name!r}; there are lower, shape, short_shape, digits, kind, prefixN, suffixN (N = 1 … 99)"
+        f"no view {name!r}; there are lower, shape, short_shape, digits, kind, has_digit, has_upper, "
+        "has_hyphen, prefixN, suffixN (N = 1 … 99)"
     )
 
 
