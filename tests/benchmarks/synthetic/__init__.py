@@ -1,0 +1,1 @@
+"""The synthetic experiment of the SWVP paper, with controls."""

@@ -1,0 +1,107 @@
+"""One method on one data set."""
+
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from streamlearn.app.tagger import LEARNERS, build_tagger
+from streamlearn.config.shape import Config
+from streamlearn.kernels.mask import ANYTHING
+from streamlearn.learners.base import Learner, Supervision
+from streamlearn.learners.decoding import Decoder
+from tests.benchmarks.synthetic.methods import METHODS, Setting
+from tests.benchmarks.synthetic.worlds import Sizes, World
+
+# The paper's features: x_i with y_i, y_i alone, and the pair of labels, alone and with x_i. Its x_i alone is
+# the same for all labellings, and its y_{i−1} alone is a sum of pairs.
+TEMPLATES = "U00:%x[0,w]\nU01\nB\nB02:%x[0,w]"
+# All of the paper's models had converged by then.
+PASSES = 10
+
+
+@dataclass(frozen=True)
+class Run:
+    """What is to be done.
+
+    Attributes
+    ----------
+    setup, number : of the data set.
+    """
+
+    setup: int
+    number: int
+    method: str
+    sizes: Sizes
+    passes: int = PASSES
+
+    @property
+    def key(self) -> str:
+        """Tell it from all other runs, in words."""
+        sizes = f"{self.sizes.train}/{self.sizes.dev}/{self.sizes.test}"
+        return f"setup {self.setup} set {self.number} {self.method} × {self.passes} of {sizes}"
+
+
+class Encoded:
+    """The rows of one data set, with the training set in one order: learners of all settings share them."""
+
+    def __init__(self, world: World, order: int) -> None:
+        features = {"columns": ["w"], "templates": TEMPLATES, "max_features": 64, "max_edge_features": 64}
+        tagger = build_tagger(Config.model_validate({"features": features}))
+        batch = tagger.encode(world.examples(0, order)).batch
+        self.space = tagger._space
+        self.train = self.space.rows(batch, grow=True)
+        self.supervision = Supervision(batch.labels, batch.labels_known, batch.importance, ANYTHING)
+        self.held_out = [
+            self.space.rows(tagger.encode(world.examples(part), learn=False).batch, grow=False)
+            for part in (1, 2)
+        ]
+        self._numbers = np.array([int(label[1:]) for label in tagger.labels])
+        self._gold = [labels.ravel() for labels in world.labels[1:]]
+
+    def accuracies(self, learner: Learner, averaged: bool) -> list[float]:
+        """Give token accuracy on dev and test, with the weights that a learner predicts with or the last."""
+        found = []
+        for rows, gold in zip(self.held_out, self._gold, strict=True):
+            scoring = learner.scoring(rows)
+            if not averaged:
+                scoring = replace(scoring, plane=0, share=0.0)
+            predicted = Decoder(scoring, ANYTHING).best()
+            found.append(float((self._numbers[predicted] == gold).mean()))
+        return found
+
+
+def work(_: None, run: Run) -> dict[str, Any]:
+    """Give `scores`: for each setting, by column ("last 1", "averaged 10", …) the accuracy on dev and test.
+
+    `ceiling` is that of the true model.
+    """
+    world, method = _world(run.setup, run.number, run.sizes), METHODS[run.method]
+    passes = {1} if method.once else {1, run.passes}
+    scores = [_scores(_encoded(world, setting.order), setting, passes) for setting in method.settings]
+    return {"scores": scores, "ceiling": world.ceiling}
+
+
+# The methods of one data set come one after the other.
+@lru_cache(maxsize=1)
+def _world(setup: int, number: int, sizes: Sizes) -> World:
+    return World.draw(setup, number, sizes)
+
+
+@lru_cache(maxsize=1)
+def _encoded(world: World, order: int) -> Encoded:
+    return Encoded(world, order)
+
+
+def _scores(data: Encoded, setting: Setting, wanted: set[int]) -> dict[str, list[float]]:
+    settings = {key: value for key, value in setting.learner.items() if key != "kind"}
+    make = LEARNERS[str(setting.learner["kind"])]
+    learner = make(data.space.capacities, data.space.plain_edges, **settings)
+    found = {}
+    for number in range(1, max(wanted) + 1):
+        learner.learn_many(data.train, data.supervision)
+        if number in wanted:
+            found[f"last {number}"] = data.accuracies(learner, averaged=False)
+            found[f"averaged {number}"] = data.accuracies(learner, averaged=True)
+    return found
