@@ -38,6 +38,7 @@ from streamlearn.telemetry.health import Health
 from streamlearn.telemetry.logs import emit
 from streamlearn.telemetry.metrics import Metrics
 from streamlearn.telemetry.server import Server
+from streamlearn.telemetry.supervisor import Supervisor
 
 _logger = logging.getLogger(__name__)
 
@@ -86,7 +87,7 @@ class Daemon:
             digest=self._digest,
         )
         self._observers: tuple[Observer, ...] = (
-            metrics, health, EventLog(), self._keep_snapshot, *observers,
+            metrics, health, EventLog(), Supervisor(), self._keep_snapshot, *observers,
         )  # fmt: skip
         try:
             self._server = Server(config.metrics.host, config.metrics.port, metrics.registry, health)
