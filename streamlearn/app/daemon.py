@@ -22,6 +22,7 @@ from streamlearn.checkpoint.store import CheckpointStore
 from streamlearn.checkpoint.writer import BackgroundWriter
 from streamlearn.config.learned import digest, learned_part
 from streamlearn.config.shape import Config
+from streamlearn.daemon.copier import Copier
 from streamlearn.daemon.intake import Reader
 from streamlearn.daemon.keeper import Keeper, Lineage, Snapshot
 from streamlearn.daemon.loop import Loop
@@ -141,6 +142,9 @@ class Daemon:
             require_same_stream(loaded.checkpoint.identity, identity)
         positions = self._open_source(source, loaded.checkpoint.positions if loaded else None)
         seen = loaded.checkpoint.sequences_seen if loaded else 0
+        copier = Copier()
+        # The first copy is the slow one; here nobody waits for it.
+        copier.copy(self._tagger.view())
         # What is there now stays until the end. Left to the collector, it would be walked through again
         # and again: each time a pause of a tenth of a second, a tenth of the loop's time in all.
         gc.freeze()
@@ -150,7 +154,8 @@ class Daemon:
 
         def snapshot(positions: Mapping[TopicPartition, Position]) -> Snapshot:
             progressive = {**self._progressive.state(), "drift": self._watch.state()}
-            return Snapshot(dict(positions), pipeline.sequences_seen, progressive, self._tagger.state())
+            model = copier.copy(self._tagger.view())
+            return Snapshot(dict(positions), pipeline.sequences_seen, progressive, model)
 
         reader = Reader(self._build_codec(), self._tagger)
         tolerance = build_tolerance(self._config)

@@ -25,7 +25,7 @@ import msgpack
 import numpy as np
 import xxhash
 
-from streamlearn.checkpoint.segment import Array, Segment, padding, parse_segments, place
+from streamlearn.checkpoint.segment import Array, Segment, blocks, padding, parse_segments, place
 from streamlearn.errors import CheckpointError
 
 FORMAT_VERSION = 1
@@ -69,7 +69,7 @@ class Header:
 class Encoded:
     """A state about to be written: `size_bytes` is known at once, iterating gives the bytes in order.
 
-    Arrays are read while iterating and copied only if they are not contiguous and little-endian.
+    Arrays are read while iterating, and copied in parts only if they are not contiguous and little-endian.
     """
 
     def __init__(self, state: State) -> None:
@@ -98,10 +98,8 @@ class Encoded:
     def _chunks(self) -> Iterator[bytes | memoryview]:
         yield self._head
         for segment, array in zip(self._segments, self._arrays, strict=True):
-            little_endian = np.ascontiguousarray(array, dtype=segment.dtype)
-            view = little_endian.reshape(-1).view(np.uint8).data
-            for start in range(0, segment.nbytes, _CHUNK_BYTES):
-                yield view[start : start + _CHUNK_BYTES]
+            for block in blocks(array, _CHUNK_BYTES):
+                yield block.astype(segment.dtype, copy=False).reshape(-1).view(np.uint8).data
             yield bytes(padding(segment.nbytes))
 
     def _plain(self, node: Any, path: str, depth: int) -> Any:

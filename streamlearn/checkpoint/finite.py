@@ -5,11 +5,11 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from streamlearn.checkpoint.segment import Array
+from streamlearn.checkpoint.segment import Array, blocks
 from streamlearn.errors import NonFiniteWeightsError
 
-# A chunk at a time, the mask takes 1 MiB instead of a quarter of the model.
-_CHUNK_ELEMENTS = 1 << 20
+# A block at a time, the mask takes 1 MiB instead of a quarter of the model.
+_BLOCK_BYTES = 8 << 20
 
 
 def assert_finite(state: Any, path: str = "") -> None:
@@ -26,11 +26,12 @@ def assert_finite(state: Any, path: str = "") -> None:
     streamlearn.errors.NonFiniteWeightsError: model/weights[1] is inf; the weights are not checkpointed
     """
     for name, array in _float_arrays(state, path):
-        flat = array.reshape(-1)
-        for start in range(0, flat.size, _CHUNK_ELEMENTS):
-            finite = np.isfinite(flat[start : start + _CHUNK_ELEMENTS])
+        start = 0
+        for block in blocks(array, _BLOCK_BYTES):
+            finite = np.isfinite(block.reshape(-1))
             if not finite.all():
                 _refuse(name, array, start + int(finite.argmin()))
+            start += block.size
 
 
 def _refuse(name: str, array: Array, place: int) -> NoReturn:

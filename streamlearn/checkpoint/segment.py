@@ -1,6 +1,7 @@
 """Where one array lies in the data of a checkpoint."""
 
 import math
+from collections.abc import Iterator
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -46,6 +47,17 @@ def place(name: str, array: Array, offset: int) -> Segment:
     if dtype not in _DTYPES:
         raise TypeError(f"{name}: array of dtype {array.dtype}, wanted a numeric one up to 64-bit parts")
     return Segment(name, dtype, array.shape, offset, array.nbytes)
+
+
+def blocks(array: Array, nbytes: int) -> Iterator[Array]:
+    """Give C-contiguous parts of about `nbytes` along the first axis, which together are the array."""
+    if array.flags.c_contiguous:
+        flat = array.reshape(-1)
+        step = max(1, nbytes // max(1, array.itemsize))
+        yield from (flat[at : at + step] for at in range(0, flat.size, step))
+        return
+    step = max(1, nbytes // max(1, array.nbytes // len(array)))
+    yield from (np.ascontiguousarray(array[at : at + step]) for at in range(0, len(array), step))
 
 
 def parse_segments(table: Any, data_bytes: int) -> list[Segment]:

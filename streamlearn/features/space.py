@@ -70,11 +70,15 @@ class _Family:
 
     def state(self) -> dict[str, Any]:
         n = self.table.size if self._names.keeps else 0
-        return self.table.state() | {
-            "seeds": self._macros.seeds.copy(),
-            "templates": self._row_template[:n].copy(),
-            "values": self._row_values[:n].copy(),
+        found = {
+            "seeds": self._macros.seeds[:],
+            "templates": self._row_template[:n],
+            "values": self._row_values[:n],
         }
+        for values in found.values():
+            # What a row was made of is written once.
+            values.flags.writeable = False
+        return self.table.state() | found
 
     def restore(self, state: dict[str, Any]) -> None:
         self.table.restore(state)
@@ -171,7 +175,7 @@ class FeatureSpace:
         return PLAIN_TRANSITION if row == 0 else self._edge.name(row)
 
     def state(self) -> dict[str, Any]:
-        """Copy the tables and the strings that their rows were made of."""
+        """View the tables and the strings that their rows were made of; none of it changes any more."""
         return {
             "node": self._node.state(),
             "edge": self._edge.state(),

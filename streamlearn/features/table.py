@@ -82,8 +82,10 @@ class FeatureTable:
         self._slots[:] = 0
 
     def state(self) -> dict[str, Any]:
-        """Copy what a checkpoint keeps: the keys in row order and the count of refusals."""
-        return {"keys": self.keys[: self.size].copy(), "refused": self.refused}
+        """Give what a checkpoint keeps: the keys in row order, which stay as they are, and the refusals."""
+        keys = self.keys[: self.size]
+        keys.flags.writeable = False
+        return {"keys": keys, "refused": self.refused}
 
     def restore(self, state: dict[str, Any]) -> None:
         """Take a state back.

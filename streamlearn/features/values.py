@@ -1,7 +1,7 @@
 """Stable 64-bit ids of strings, remembered for a bounded number of distinct ones."""
 
+from array import array
 from collections.abc import Sequence
-from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -32,6 +32,9 @@ class NameBook:
     def __init__(self, capacity: int) -> None:
         self._capacity = capacity
         self._names: dict[int, bytes] = {}
+        # The same as a checkpoint keeps it: to join a million strings takes as long as to save the weights.
+        self._text = bytearray()
+        self._lengths = array("I")
 
     def __len__(self) -> int:
         return len(self._names)
@@ -43,8 +46,13 @@ class NameBook:
 
     def add(self, key: int, text: str) -> None:
         """Remember `text` while there is room."""
-        if len(self._names) < self._capacity and len(text) <= LONGEST_KEPT:
-            self._names.setdefault(key, text.encode())
+        if len(self._names) < self._capacity and len(text) <= LONGEST_KEPT and key not in self._names:
+            self._keep(key, text.encode())
+
+    def _keep(self, key: int, name: bytes) -> None:
+        self._names[key] = name
+        self._text += name
+        self._lengths.append(len(name))
 
     def get(self, key: int) -> str:
         """Give the string, or the id in hexadecimal where it was not kept."""
@@ -56,18 +64,19 @@ class NameBook:
 
         The ids themselves are hashes of the strings.
         """
-        texts = list(islice(self._names.values(), count))
-        return {
-            "text": np.frombuffer(b"".join(texts), np.uint8),
-            "lengths": np.array([len(text) for text in texts], np.uint32),
-        }
+        lengths = np.array(self._lengths[:count], np.uint32)
+        end = int(lengths.sum())
+        # Copied at once: a bytearray that is looked at cannot grow.
+        return {"text": np.frombuffer(bytes(memoryview(self._text)[:end]), np.uint8), "lengths": lengths}
 
     def restore(self, state: dict[str, NDArray[Any]]) -> None:
         """Take the strings back."""
         text = state["text"].tobytes()
         ends = np.cumsum(state["lengths"], dtype=np.int64).tolist()
         names = (text[a:b] for a, b in zip([0, *ends], ends, strict=False))
-        self._names = {xxhash.xxh3_64_intdigest(name): name for name in names}
+        self._names, self._text, self._lengths = {}, bytearray(), array("I")
+        for name in names:
+            self._keep(xxhash.xxh3_64_intdigest(name), name)
 
 
 class ValueIds:

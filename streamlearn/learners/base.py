@@ -95,7 +95,7 @@ class Learner(Protocol):
         """Give what can be done for learning after the world has changed, by name."""
 
     def state(self) -> dict[str, Any]:
-        """Copy everything that learning depends on: plain data and arrays."""
+        """Give everything that learning depends on: plain data, and arrays that it goes on to change."""
 
     def restore(self, state: dict[str, Any]) -> None:
         """Continue from a state, bit for bit."""

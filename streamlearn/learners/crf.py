@@ -107,8 +107,8 @@ class LazyCrf(ABC):
         return {}
 
     def state(self) -> dict[str, Any]:
-        """Copy weights and what is kept beside them."""
-        node, edge = (meta[:used].copy() for meta, used in zip(self._metas, self._used, strict=True))
+        """View weights and what is kept beside them."""
+        node, edge = (meta[:used] for meta, used in zip(self._metas, self._used, strict=True))
         return {
             "seen": self._seen,
             "weights": self._weights.state(),

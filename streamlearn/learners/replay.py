@@ -160,9 +160,8 @@ class Replay:
         return self._learner.gauges()
 
     def state(self) -> dict[str, Any]:
-        """Copy the learner's state and what is kept for looks."""
-        pool = {name: values.copy() for name, values in self._pool._asdict().items()}
-        return {"count": self._count, "pool": pool, "learner": self._learner.state()}
+        """View the learner's state and what is kept for looks."""
+        return {"count": self._count, "pool": self._pool._asdict(), "learner": self._learner.state()}
 
     def restore(self, state: dict[str, Any]) -> None:
         """Continue from a state, bit for bit."""

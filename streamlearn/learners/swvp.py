@@ -108,8 +108,8 @@ class Swvp(Averaged):
         }
 
     def state(self) -> dict[str, Any]:
-        """Copy all planes of the weights, and what was counted."""
-        return super().state() | {"tallies": self._tallies.copy()}
+        """View all planes of the weights, and what was counted."""
+        return super().state() | {"tallies": self._tallies}
 
     def restore(self, state: dict[str, Any]) -> None:
         """Continue from a state, bit for bit."""

@@ -219,6 +219,14 @@ class Tagger:
 
     def state(self) -> dict[str, Any]:
         """Copy everything that learning depends on: plain data and arrays."""
+        state: dict[str, Any] = copied(self.view())
+        return state
+
+    def view(self) -> dict[str, Any]:
+        """Give the same without a copy, to be copied before learning goes on.
+
+        Arrays that are not writable need no copy: what they hold does not change any more.
+        """
         return {
             "labels": self._labels.names[: self._n_labels],
             "features": self._space.state(),
@@ -231,6 +239,13 @@ class Tagger:
         self._n_labels = len(state["labels"])
         self._space.restore(state["features"])
         self._learner.restore(state["learner"])
+
+
+def copied(tree: Any) -> Any:
+    """Copy a tree of dicts and arrays."""
+    if isinstance(tree, dict):
+        return {name: copied(value) for name, value in tree.items()}
+    return tree.copy() if isinstance(tree, np.ndarray) else tree
 
 
 def _largest(weights: NDArray[np.float64], count: int) -> list[int]:

@@ -49,9 +49,9 @@ class ChainWeights:
         return self.node[: self._used[0], :, :, :n], self.edge[: self._used[1], :, : 1 + n, :n]
 
     def state(self) -> dict[str, Any]:
-        """Copy the rows and labels in use."""
+        """View the rows and labels in use."""
         node, edge = self.trimmed()
-        return {"node": node.copy(), "edge": edge.copy()}
+        return {"node": node, "edge": edge}
 
     def restore(self, state: dict[str, Any]) -> None:
         """Take a state back."""

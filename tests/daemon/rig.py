@@ -10,6 +10,7 @@ from streamlearn.checkpoint.schedule import CheckpointSchedule
 from streamlearn.checkpoint.store import CheckpointStore
 from streamlearn.checkpoint.writer import BackgroundWriter
 from streamlearn.config.layers import load
+from streamlearn.daemon.copier import Copier
 from streamlearn.daemon.intake import Reader
 from streamlearn.daemon.keeper import Keeper, Lineage, Snapshot
 from streamlearn.daemon.loop import Loop
@@ -40,6 +41,7 @@ class Rig:
         self.source = source
         self.now = 0.0
         self.tagger = build_tagger(config)
+        self.copier = Copier()
         self.progressive = Progressive()
         self.watch = build_watch(config, self.tagger)
         state = folder / "state"
@@ -83,7 +85,8 @@ class Rig:
 
     def _snapshot(self, positions: Mapping[TopicPartition, Position]) -> Snapshot:
         progressive = {**self.progressive.state(), "drift": self.watch.state()}
-        return Snapshot(dict(positions), self.pipeline.sequences_seen, progressive, self.tagger.state())
+        model = self.copier.copy(self.tagger.view())
+        return Snapshot(dict(positions), self.pipeline.sequences_seen, progressive, model)
 
     def run(self, turns: int) -> None:
         """Run for so many turns, then stop in order."""

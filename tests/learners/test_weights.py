@@ -49,17 +49,14 @@ def test_labels_never_shrink_and_arrays_are_allocated_rarely():
     assert weights.n_labels == 100
 
 
-def test_a_state_is_a_copy_of_what_is_in_use_whatever_the_capacity():
+def test_a_state_is_what_is_in_use_whatever_the_capacity():
     roomy, tight = filled(2), ChainWeights((3, 2), planes=2)
     for labels in (3, 4):
         roomy.reserve(labels, (3, 2))
     state = roomy.state()
     tight.restore(state)
     for name in ("node", "edge"):
-        assert state[name].flags.c_contiguous
         assert tight.state()[name].tobytes() == state[name].tobytes()
-    roomy.node[:] = 7
-    assert not (state["node"] == 7).all()
 
 
 def test_nothing_learned_is_restored_as_nothing():
