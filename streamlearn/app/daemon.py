@@ -30,6 +30,7 @@ from streamlearn.daemon.pipeline import Pipeline
 from streamlearn.data import Position, StreamIdentity, TopicPartition
 from streamlearn.errors import BrokerUnavailableError, CheckpointError, TelemetryError
 from streamlearn.events import ConsumerRestarted, Event, Gap, Learned, Observer, Resumed, StateChanged
+from streamlearn.monitor.history import History
 from streamlearn.monitor.progressive import Progressive
 from streamlearn.stream.codec import RecordCodec
 from streamlearn.stream.merged import MergedSource
@@ -39,9 +40,12 @@ from streamlearn.telemetry.health import Health
 from streamlearn.telemetry.logs import emit
 from streamlearn.telemetry.metrics import Metrics
 from streamlearn.telemetry.server import Server
+from streamlearn.telemetry.status import Status
 from streamlearn.telemetry.supervisor import Supervisor
 
 _logger = logging.getLogger(__name__)
+
+CURVE_POINTS = 160
 
 
 class Daemon:
@@ -87,11 +91,19 @@ class Daemon:
             learner=config.learner.kind,
             digest=self._digest,
         )
+        self._history = History()
+        status = Status(
+            {"version": streamlearn.__version__, "model": config.model, "learner": config.learner.kind},
+            lambda: self._history.curve(CURVE_POINTS),
+            lambda: self._history.drifts,
+        )
         self._observers: tuple[Observer, ...] = (
-            metrics, health, EventLog(), Supervisor(), self._keep_snapshot, *observers,
+            metrics, health, EventLog(), Supervisor(), self._history, status, self._keep_snapshot, *observers,
         )  # fmt: skip
         try:
-            self._server = Server(config.metrics.host, config.metrics.port, metrics.registry, health)
+            self._server = Server(
+                config.metrics.host, config.metrics.port, metrics.registry, health, status.snapshot
+            )
         except TelemetryError:
             # A second daemon of the same configuration finds its port taken; what it must hear is why.
             if config.checkpoint.directory.is_dir():
@@ -154,6 +166,7 @@ class Daemon:
 
         def snapshot(positions: Mapping[TopicPartition, Position]) -> Snapshot:
             progressive = {**self._progressive.state(), "drift": self._watch.state()}
+            progressive["history"] = self._history.state()
             model = copier.copy(self._tagger.view())
             return Snapshot(dict(positions), pipeline.sequences_seen, progressive, model)
 
@@ -179,6 +192,7 @@ class Daemon:
         self._tagger.restore(checkpoint.model)
         self._progressive.restore(checkpoint.progressive, self._tagger.labels)
         self._watch.restore(checkpoint.progressive.get("drift", {}), checkpoint.sequences_seen)
+        self._history.restore(checkpoint.progressive.get("history", {}))
         self._observe(
             Resumed(
                 checkpoint.seq,

@@ -38,7 +38,7 @@ class Detector:
     --------
     >>> detector = Detector("adwin")
     >>> [n for n in range(200) if detector.update(4.0 if n < 150 else 20.0)]
-    [154]
+    [153]
     """
 
     def __init__(self, kind: Kind) -> None:

@@ -1,12 +1,14 @@
 """The HTTP endpoints: metrics for Prometheus, health for whoever supervises the process."""
 
+import json
 import os
 import socket
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from http import HTTPStatus
+from importlib.resources import files
 from socketserver import TCPServer, ThreadingMixIn
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 from wsgiref.simple_server import WSGIRequestHandler, WSGIServer
 
 from prometheus_client import CollectorRegistry, make_wsgi_app
@@ -18,12 +20,19 @@ if TYPE_CHECKING:
     from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
 _PATHS = {
+    "/": "the status page",
+    "/status.json": "what it shows",
     "/metrics": "metrics in the Prometheus and OpenMetrics text formats",
     "/healthz": "200 while the loop ticks, else 503",
     "/readyz": "200 while the state is loaded and a broker answers, else 503",
 }
 _POLL_SECONDS = 0.1
-_INDEX = "streamlearn\n\n" + "".join(f"{path}  {what}\n" for path, what in _PATHS.items())
+_PAGE = files("streamlearn.telemetry").joinpath("status.html")
+# The page brings all that it needs: nothing may be fetched from elsewhere, whatever the stream holds.
+_POLICY = (
+    "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; connect-src 'self'; "
+    "img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
+)
 
 
 class Server:
@@ -34,6 +43,7 @@ class Server:
     host, port : where to listen; port 0 takes a free one, see `url`.
     registry : the metrics.
     health : asked at each request.
+    status : gives what the status page shows, as plain data.
 
     Raises
     ------
@@ -47,14 +57,21 @@ class Server:
     'starting'
     """
 
-    def __init__(self, host: str, port: int, registry: CollectorRegistry, health: Health) -> None:
+    def __init__(
+        self,
+        host: str,
+        port: int,
+        registry: CollectorRegistry,
+        health: Health,
+        status: Callable[[], Mapping[str, Any]] = dict,
+    ) -> None:
         try:
             self._http = _listen(host, port)
         except (OSError, OverflowError) as error:
             reason = os.strerror(error.errno) if isinstance(error, OSError) and error.errno else str(error)
             message = f"metrics: cannot listen on {_address(host, port)}: {reason}; choose another port"
             raise TelemetryError(message) from error
-        self._http.set_app(_application(registry, health))
+        self._http.set_app(_application(registry, health, status))
         bound: int = self._http.server_address[1]
         self.url = f"http://{_address(_reachable(host), bound)}"
         self._thread = threading.Thread(
@@ -108,20 +125,27 @@ def _listen(host: str, port: int) -> _Server:
     return server((host, port), _Handler)
 
 
-def _application(registry: CollectorRegistry, health: Health) -> "WSGIApplication":
+def _application(
+    registry: CollectorRegistry, health: Health, status: Callable[[], Mapping[str, Any]]
+) -> "WSGIApplication":
     metrics: WSGIApplication = make_wsgi_app(registry)
+    page = _PAGE.read_text("utf-8")
     verdicts: dict[str, Callable[[], Verdict]] = {"/healthz": health.alive, "/readyz": health.ready}
 
     def application(environ: "WSGIEnvironment", start_response: "StartResponse") -> Iterable[bytes]:
         path = environ["PATH_INFO"]
+        if environ["REQUEST_METHOD"] not in ("GET", "HEAD"):
+            return _text(start_response, HTTPStatus.METHOD_NOT_ALLOWED, "only GET and HEAD\n")
         if path == "/metrics":
             return metrics(environ, start_response)
         if path in verdicts:
             ok, reason = verdicts[path]()
-            status = HTTPStatus.OK if ok else HTTPStatus.SERVICE_UNAVAILABLE
-            return _text(start_response, status, reason + "\n")
+            code = HTTPStatus.OK if ok else HTTPStatus.SERVICE_UNAVAILABLE
+            return _text(start_response, code, reason + "\n")
+        if path == "/status.json":
+            return _text(start_response, HTTPStatus.OK, json.dumps(status()), "application/json")
         if path == "/":
-            return _text(start_response, HTTPStatus.OK, _INDEX)
+            return _text(start_response, HTTPStatus.OK, page, "text/html")
         return _text(
             start_response, HTTPStatus.NOT_FOUND, "not found; there are:\n" + "\n".join(_PATHS) + "\n"
         )
@@ -129,9 +153,16 @@ def _application(registry: CollectorRegistry, health: Health) -> "WSGIApplicatio
     return application
 
 
-def _text(start_response: "StartResponse", status: HTTPStatus, text: str) -> list[bytes]:
+def _text(
+    start_response: "StartResponse", status: HTTPStatus, text: str, kind: str = "text/plain"
+) -> list[bytes]:
     body = text.encode()
-    headers = [("Content-Type", "text/plain; charset=utf-8"), ("Content-Length", str(len(body)))]
+    headers = [
+        ("Content-Type", f"{kind}; charset=utf-8"),
+        ("Content-Length", str(len(body))),
+        ("Content-Security-Policy", _POLICY),
+        ("X-Content-Type-Options", "nosniff"),
+    ]
     start_response(f"{status.value} {status.phrase}", headers)
     return [body]
 

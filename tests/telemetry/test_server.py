@@ -1,5 +1,7 @@
 import gzip
 import http.client
+import json
+import re
 import socket
 
 import pytest
@@ -73,20 +75,31 @@ def test_health_and_readiness(server, health):
     assert get(server, "/healthz")[0].status == 503
 
 
-def test_the_index_lists_the_paths(server):
+def test_the_status_page_leads_to_all_paths_and_may_fetch_nothing_from_elsewhere(server):
     response, body = get(server, "/")
-    assert response.status == 200
-    assert b"/metrics" in body
+    assert response.headers["Content-Type"] == "text/html; charset=utf-8"
+    for path in (b"metrics", b"healthz", b"readyz", b"status.json"):
+        assert b'href="%s"' % path in body
+    assert "default-src 'none'" in response.headers["Content-Security-Policy"]
+    assert not re.search(rb"https?://(?!www\.w3\.org/2000/svg)", body)
+
+
+def test_what_the_status_page_shows_is_json(registry, health):
+    with Server("127.0.0.1", 0, registry, health, lambda: {"state": "running"}) as server:
+        response, body = get(server, "/status.json")
+    assert response.headers["Content-Type"] == "application/json; charset=utf-8"
+    assert json.loads(body) == {"state": "running"}
 
 
 def test_other_paths_are_not_found_and_told_what_there_is(server):
     response, body = get(server, "/favicon.ico")
     assert response.status == 404
-    assert body == b"not found; there are:\n/metrics\n/healthz\n/readyz\n"
+    assert body == b"not found; there are:\n/\n/status.json\n/metrics\n/healthz\n/readyz\n"
 
 
-def test_nothing_can_be_changed(server):
-    assert get(server, "/metrics", method="POST")[0].status == 405
+@pytest.mark.parametrize("path", ["/", "/status.json", "/metrics", "/healthz"])
+def test_nothing_can_be_changed(server, path):
+    assert get(server, path, method="POST")[0].status == 405
 
 
 def test_a_taken_port_is_one_line_and_an_exit_code(server, registry, health):

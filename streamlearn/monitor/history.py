@@ -1,0 +1,114 @@
+"""The scores of the whole stream in bounded memory: finer for a short past, coarser for a long one."""
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+
+from streamlearn.events import Drift, Event, Learned
+
+COLUMNS = (
+    "time", "sequences", "tokens", "wrong_sequences", "wrong_tokens", "updates", "loss", "features", "f1",
+)  # fmt: skip
+_TIME, _SEQUENCES, _FEATURES, _F1 = 0, 1, 7, 8
+_DRIFTS = 200
+_CURVES = ("sequences", "time", "accuracy", "sequence_accuracy", "loss", "f1", "features")
+
+
+class History:
+    """An observer that keeps running totals after batches, thinned evenly over the stream when they are many.
+
+    Parameters
+    ----------
+    capacity : totals that are kept; each costs 72 bytes.
+    clock : gives Unix time.
+
+    Examples
+    --------
+    >>> history = History(clock=lambda: 0.0)
+    >>> history.curve(100)["accuracy"]
+    []
+    """
+
+    def __init__(self, capacity: int = 2048, clock: Callable[[], float] = time.time) -> None:
+        self._capacity = capacity
+        self._clock = clock
+        self._totals = np.zeros((1, len(COLUMNS)))
+        self._stride = 0.0
+        self._drifts: list[Drift] = []
+
+    def __call__(self, event: Event) -> None:
+        """Take one event."""
+        if isinstance(event, Learned):
+            self._add(event)
+            self._drifts = [*self._drifts, *event.drifts][-_DRIFTS:]
+
+    def _add(self, event: Learned) -> None:
+        last = self._totals[-1]
+        grown = (event.sequences, event.tokens, event.sequence_mistakes, event.token_mistakes, event.updates)
+        total = last.copy()
+        total[_TIME] = self._clock()
+        total[_SEQUENCES:_FEATURES] += (*grown, event.loss)
+        total[_FEATURES] = event.gauges.get("features_known", np.nan)
+        total[_F1] = event.progressive.get("f1/micro/fading", np.nan)
+        # Another thread may be reading the old array, which is never written.
+        is_close = len(self._totals) > 1 and last[_SEQUENCES] - self._totals[-2, _SEQUENCES] < self._stride
+        self._totals = np.concatenate([self._totals[: -1 if is_close else None], total[None]])
+        if len(self._totals) > self._capacity:
+            self._thin()
+
+    def _thin(self) -> None:
+        self._stride = 2 * self._totals[-1, _SEQUENCES] / self._capacity
+        kept = [0]
+        for number, sequences in enumerate(self._totals[:, _SEQUENCES]):
+            if sequences - self._totals[kept[-1], _SEQUENCES] >= self._stride:
+                kept.append(number)
+        if kept[-1] != len(self._totals) - 1:
+            kept.append(len(self._totals) - 1)
+        self._totals = self._totals[kept]
+
+    @property
+    def drifts(self) -> list[Drift]:
+        """The newest changes of the world, oldest first."""
+        return self._drifts
+
+    def curve(self, points: int) -> dict[str, list[float]]:
+        """Give the stream in at most so many stretches of equal length.
+
+        Returns
+        -------
+        For each stretch: `sequences` at its end, `time` there, `accuracy` and `sequence_accuracy` 0-1, `loss`
+        by sequence, `f1` (fading, at its end; NaN where labels mark no spans) and `features`.
+        """
+        totals = self._totals
+        if len(totals) < 2:
+            return {name: [] for name in _CURVES}
+        ends = np.linspace(0, totals[-1, _SEQUENCES], points + 1)
+        places = np.unique(np.searchsorted(totals[:, _SEQUENCES], ends))
+        rows = dict(zip(COLUMNS, totals[places].T, strict=True))
+        grown = {name: np.diff(values) for name, values in rows.items()}
+        curves = {
+            "sequences": rows["sequences"][1:],
+            "time": rows["time"][1:],
+            "accuracy": 1.0 - grown["wrong_tokens"] / grown["tokens"],
+            "sequence_accuracy": 1.0 - grown["wrong_sequences"] / grown["sequences"],
+            "loss": grown["loss"] / grown["sequences"],
+            "f1": rows["f1"][1:],
+            "features": rows["features"][1:],
+        }
+        return {name: values.tolist() for name, values in curves.items()}
+
+    def state(self) -> dict[str, Any]:
+        """Give plain data and an array."""
+        drifts = [{**asdict(drift), "actions": list(drift.actions)} for drift in self._drifts]
+        return {"totals": self._totals, "stride": self._stride, "drifts": drifts}
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Continue from a state; from nothing where there is none."""
+        if state:
+            self._totals, self._stride = state["totals"].copy(), state["stride"]
+            self._drifts = [
+                Drift(**{**drift, "actions": tuple(drift["actions"])}) for drift in state["drifts"]
+            ]

@@ -1,0 +1,141 @@
+"""What the status page shows, as plain data: no secret, and nothing of what records hold but label names."""
+
+import math
+import time
+from collections import Counter, deque
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from streamlearn.events import (
+    CheckpointDone,
+    Drift,
+    Event,
+    Learned,
+    Polled,
+    Rejected,
+    Resumed,
+    State,
+    StateChanged,
+)
+
+_SPEED_SECONDS = 10.0
+_REJECTED = 20
+_DRIFTS = 20
+
+Curve = Mapping[str, Sequence[float]]
+
+
+class Status:
+    """An observer that remembers the newest of everything; read by other threads while the loop writes.
+
+    Parameters
+    ----------
+    about : what never changes: version, model, learner.
+    curve : gives the learning curve of the whole stream.
+    drifts : gives the changes of the world, oldest first.
+    clock : gives Unix time.
+    """
+
+    def __init__(
+        self,
+        about: Mapping[str, str],
+        curve: Callable[[], Curve],
+        drifts: Callable[[], Sequence[Drift]],
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._about = dict(about)
+        self._curve = curve
+        self._drifts = drifts
+        self._clock = clock
+        self._started = clock()
+        self._state: State = "starting"
+        self._polled: Polled | None = None
+        self._learned: Learned | None = None
+        self._progressive: Mapping[str, float] = {}
+        self._seen = 0
+        self._saved: dict[str, Any] | None = None
+        self._failure = ""
+        self._reasons: Counter[str] = Counter()
+        self._rejected: deque[dict[str, Any]] = deque(maxlen=_REJECTED)
+        self._late: deque[tuple[float, int, int]] = deque()
+
+    def __call__(self, event: Event) -> None:
+        """Take one event."""
+        match event:
+            case StateChanged(state):
+                self._state = state
+            case Polled():
+                self._polled = event
+            case Learned():
+                self._learn(event)
+            case Rejected():
+                self._reject(event)
+            case CheckpointDone():
+                self._save(event)
+            case Resumed():
+                self._seen, self._progressive = event.sequences_seen, event.progressive
+                if event.created_unix is not None:
+                    self._saved = {"seq": event.seq, "time": event.created_unix, "size_bytes": None}
+
+    def _learn(self, event: Learned) -> None:
+        self._learned, self._progressive, self._seen = event, event.progressive, event.sequences_seen
+        now = self._clock()
+        self._late.append((now, event.sequences, event.tokens))
+        while self._late[0][0] < now - _SPEED_SECONDS:
+            self._late.popleft()
+
+    def _reject(self, event: Rejected) -> None:
+        self._reasons[str(event.reason)] += 1
+        # The message may quote the record: it is in the log only.
+        where = f"{event.topic}[{event.partition}]@{event.offset}"
+        self._rejected.append({"reason": str(event.reason), "where": where, "time": self._clock()})
+
+    def _save(self, event: CheckpointDone) -> None:
+        self._failure = event.message
+        if event.outcome == "written":
+            self._saved = {"seq": event.seq, "time": self._clock(), "size_bytes": event.size_bytes}
+
+    def snapshot(self) -> dict[str, Any]:
+        """Give everything, in what JSON can hold: None stands for what is not known."""
+        learned, now = self._learned, self._clock()
+        late = [entry for entry in tuple(self._late) if entry[0] > now - _SPEED_SECONDS]
+        found = {
+            "about": self._about,
+            "now": now,
+            "started": self._started,
+            "state": self._state,
+            "connected": self._polled.connected if self._polled else False,
+            "sequences_seen": self._seen,
+            "sequences_per_second": sum(entry[1] for entry in late) / _SPEED_SECONDS,
+            "tokens_per_second": sum(entry[2] for entry in late) / _SPEED_SECONDS,
+            "progressive": self._progressive,
+            "gauges": learned.gauges if learned else {},
+            "labels": {name: asdict(score) for name, score in learned.labels.items()} if learned else {},
+            "confusions": [list(row) for row in learned.confusions] if learned else [],
+            "drift_scores": learned.drift_scores if learned else {},
+            "drifts": [asdict(drift) for drift in self._drifts()[-_DRIFTS:]],
+            "partitions": self._partitions(),
+            "checkpoint": self._saved,
+            "checkpoint_failure": self._failure,
+            "rejected": list(self._rejected),
+            "rejected_by_reason": dict(self._reasons),
+            "curve": self._curve(),
+        }
+        plain: dict[str, Any] = _plain(found)
+        return plain
+
+    def _partitions(self) -> list[dict[str, Any]]:
+        polled = self._polled
+        return [
+            {"topic": tp.topic, "partition": tp.partition, "position": at.position, "lag": at.lag}
+            for tp, at in (polled.partitions.items() if polled else ())
+        ]
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {name: _plain(each) for name, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(each) for each in value]
+    return value if not isinstance(value, float) or math.isfinite(value) else None
