@@ -136,6 +136,23 @@ def best_labellings(n_labels, length, score, k):
     return sorted(possible, key=lambda pair: (-pair[0], pair[1][::-1]))[:k]
 
 
+def beam(emit, trans, width):
+    """Give the [(score, path)] that are kept at each position, best first, of equals the lower last label.
+
+    Of prefixes that end in the same label one is kept, of equals the one with the lower label before.
+    """
+    found = []
+    for t in range(len(emit)):
+        longer = {}
+        for before, path in sorted(found[-1], key=lambda kept: kept[1][-1]) if found else [(0.0, [])]:
+            for y in range(len(emit[t])):
+                score = (before + trans[t][path[-1]][y] if path else before) + emit[t][y]
+                if y not in longer or score > longer[y][0]:
+                    longer[y] = (score, [*path, y])
+        found.append(sorted(longer.values(), key=lambda kept: (-kept[0], kept[1][-1]))[:width])
+    return found
+
+
 # --- Valid labellings, read from left to right. ---
 
 

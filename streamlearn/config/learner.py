@@ -28,6 +28,12 @@ class PerceptronConfig(_Learner):
 
     kind: Literal["perceptron"] = "perceptron"
     cost: float = Field(default=0.0, ge=0, description="Margin that is asked for each wrong label.")
+    beam: int = Field(
+        default=0, ge=0, description="Labels that every search keeps at each position; 0: it is exact."
+    )
+    violation: Literal["max", "early"] = Field(
+        default="max", description="Where updates with a beam end: at the largest violation, or the first."
+    )
     average: Average = "all"
     half_life: HalfLife = 10_000.0
 

@@ -135,6 +135,21 @@ def _find_rivals(before, trans, reach, n_labels, rivals_out):
 
 
 @kernel
+def step(before, trans, rivals, n_rivals, L, now_out, back_out):
+    """Find the best previous label before each label, and the score by then; the first of equal rivals."""
+    for y in range(L):
+        now_out[y] = before[rivals[0]] + trans[rivals[0], y]
+        back_out[y] = rivals[0]
+    for i in range(1, n_rivals):
+        y_prev = rivals[i]
+        for y in range(L):
+            candidate = before[y_prev] + trans[y_prev, y]
+            if candidate > now_out[y]:
+                now_out[y] = candidate
+                back_out[y] = y_prev
+
+
+@kernel
 def viterbi(lattice, n_labels, rich, path_out):
     """Find the labelling of the highest score; ties go to the lower label, decided from the last position.
 
@@ -162,16 +177,7 @@ def viterbi(lattice, n_labels, rich, path_out):
         trans = lattice.trans[t if rich else 0]
         if not rich:
             n_rivals = _find_rivals(before, trans, lattice.reach, L, rivals)
-        for y in range(L):
-            now[y] = before[rivals[0]] + trans[rivals[0], y]
-            back[t, y] = rivals[0]
-        for i in range(1, n_rivals):
-            y_prev = rivals[i]
-            for y in range(L):
-                candidate = before[y_prev] + trans[y_prev, y]
-                if candidate > now[y]:
-                    now[y] = candidate
-                    back[t, y] = y_prev
+        step(before, trans, rivals, n_rivals, L, now, back[t])
         for y in range(L):
             now[y] += emit[t, y]
     final = best[(length - 1) & 1]

@@ -25,10 +25,10 @@ from streamlearn.kernels.averaging import due, rescale, share
 from streamlearn.kernels.chain import new_lattice
 from streamlearn.kernels.difference import difference, new_difference
 from streamlearn.kernels.jit import kernel
-from streamlearn.kernels.rival import find_rival
+from streamlearn.kernels.rival import Search, find_rival
 
-# ρ for each wrong label. Another unit would scale all weights, with C in the same unit, and nothing else.
-_COST = 1.0
+# ρ is 1 for each wrong label. Another unit would scale all weights, with C in that unit, and nothing else.
+_MAX_LOSS = Search(1.0, 0, False)
 
 # aggressiveness: C; regularization: r.
 Margin = namedtuple("Margin", "aggressiveness regularization")
@@ -95,8 +95,8 @@ def margin_pass(
     for i in range(rows.starts.size - 1):
         first, last, h = rows.starts[i], rows.starts[i + 1], importance[i]
         gold, z = labels[first:last], rival[: last - first]
-        loss = find_rival(
-            rows, first, gold, n_labels, labels_known[i], share(averaging, count), _COST, mask, node,
+        loss, _ = find_rival(
+            rows, first, gold, n_labels, labels_known[i], share(averaging, count), _MAX_LOSS, mask, node,
             edge, lattice, predicted_out[first:last], z,
         )  # fmt: skip
         loss_out[i] = max(loss, 0.0)

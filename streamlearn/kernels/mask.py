@@ -8,12 +8,13 @@ from collections import namedtuple
 
 import numpy as np
 
+from streamlearn.kernels.beam import beam_search, best_prefix
 from streamlearn.kernels.chain import score, viterbi
 from streamlearn.kernels.jit import kernel
 
 # first, last float64[L] and pairs float64[L, L], [y_prev, y]: 0 or -inf, for all labels or more; all three
-# are empty where everything is allowed.
-Mask = namedtuple("Mask", "first pairs last")
+# are empty where everything is allowed. beam: labels that the search keeps at each position; 0 for all.
+Mask = namedtuple("Mask", "first pairs last beam", defaults=(0,))
 
 ANYTHING = Mask(np.empty(0), np.empty((0, 0)), np.empty(0))
 
@@ -31,11 +32,18 @@ def _forbid(lattice, length, n_labels, rich, mask):
 
 
 @kernel
+def _search(lattice, n_labels, rich, mask, path_out):
+    if mask.beam:
+        return best_prefix(beam_search(lattice, path_out.size, n_labels, rich, mask.beam), path_out)
+    return viterbi(lattice, n_labels, rich, path_out)
+
+
+@kernel
 def best_labelling(n_labels, rich, edge, plane, share, mask, lattice, path_out):
     """Score a gathered sequence, and find the best labelling that the mask allows.
 
-    The scores stay in `lattice`, masked. Where the mask allows no labelling at all, as before the labels
-    that it wants are known, it does not count.
+    The scores stay in `lattice`, masked. Where the mask allows nothing that the search finds, as before the
+    labels that it wants are known, it does not count.
 
     Parameters
     ----------
@@ -49,8 +57,8 @@ def best_labelling(n_labels, rich, edge, plane, share, mask, lattice, path_out):
     score(path_out.size, n_labels, rich, edge, plane, share, lattice)
     if mask.pairs.size:
         _forbid(lattice, path_out.size, n_labels, rich, mask)
-        best = viterbi(lattice, n_labels, rich, path_out)
+        best = _search(lattice, n_labels, rich, mask, path_out)
         if best > -np.inf:
             return best
         score(path_out.size, n_labels, rich, edge, plane, share, lattice)
-    return viterbi(lattice, n_labels, rich, path_out)
+    return _search(lattice, n_labels, rich, mask, path_out)

@@ -66,8 +66,8 @@ def add_difference(rows, first, gold, path, rate, owed, plain_edges, node, edge)
 
 @kernel
 def perceptron_pass(
-    rows, labels, labels_known, importance, n_labels, count, norm_squared, averaging, cost, plain_edges, mask,
-    node, edge, predicted_out, loss_out,
+    rows, labels, labels_known, importance, n_labels, count, norm_squared, averaging, search, plain_edges,
+    mask, node, edge, predicted_out, loss_out,
 ):  # fmt: skip
     """Predict, then learn, every sequence of a batch in order.
 
@@ -79,7 +79,7 @@ def perceptron_pass(
     n_labels : labels known before the first sequence; only known labels are predicted.
     count : sequences learned before this batch; norm_squared : ‖w‖² of the last weights by then.
     averaging : Averaging, of the weights that predict; the update always goes by the last ones.
-    cost : the margin that is asked for each wrong label; 0 for Collins' own update.
+    search : Search, for what updates move away from; with neither cost nor beam they are Collins' own.
     plain_edges : whether transitions that do not depend on the position are learned.
     mask : Mask, of predictions; the update does not know it.
     node, edge : float64[row, 2, slot, label], changed in place.
@@ -96,12 +96,12 @@ def perceptron_pass(
     for i in range(rows.starts.size - 1):
         first, last = rows.starts[i], rows.starts[i + 1]
         gold, rival = labels[first:last], path[: last - first]
-        find_rival(
-            rows, first, gold, n_labels, labels_known[i], share(averaging, count), cost, mask, node, edge,
+        _, size = find_rival(
+            rows, first, gold, n_labels, labels_known[i], share(averaging, count), search, mask, node, edge,
             lattice, predicted_out[first:last], rival,
         )  # fmt: skip
-        wrong = 0
-        for t in range(last - first):
+        gold, rival, wrong = gold[:size], rival[:size], 0
+        for t in range(size):
             wrong += rival[t] != gold[t]
         if wrong:
             # Added sequence by sequence, so that the cut into batches changes no bit of it.

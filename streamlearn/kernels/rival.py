@@ -1,9 +1,16 @@
 """The labelling that an update moves away from: the best one, or the one that a margin asks most of."""
 
+from collections import namedtuple
+
+from streamlearn.kernels.beam import beam_search, best_prefix, violation
 from streamlearn.kernels.chain import gather, score, viterbi
 from streamlearn.kernels.crf import chain_score
 from streamlearn.kernels.jit import kernel
 from streamlearn.kernels.mask import best_labelling
+
+# cost: of each wrong label; beam: labels kept at each position, 0 for all; is_early: whether updates with a
+# beam are early, else they are of the largest violation.
+Search = namedtuple("Search", "cost beam is_early")
 
 
 @kernel
@@ -16,40 +23,57 @@ def _add_cost(gold, n_labels, cost, lattice):
 
 
 @kernel
+def _violate(lattice, gold, n_labels, rich, search, rival_out):
+    """Find the best labelling in the beam, or the prefix to move away from; give its length."""
+    beam = beam_search(lattice, gold.size, n_labels, rich, search.beam)
+    best_prefix(beam, rival_out)
+    if (rival_out == gold).all():
+        return gold.size
+    size = violation(lattice, gold, rich, beam, search.is_early)
+    best_prefix(beam, rival_out[:size])
+    return size
+
+
+@kernel
 def find_rival(
-    rows, first, gold, known, n_labels, share, cost, mask, node, edge, lattice, predicted_out, rival_out
+    rows, first, gold, known, n_labels, share, search, mask, node, edge, lattice, predicted_out, rival_out
 ):
     """Label a sequence as predictions are made, and find z = argmax_z w · Φ(x, z) + cost · H(y, z).
 
     H counts wrong labels. With a cost of 0, z is what the last weights say; else it is the labelling that
-    falls shortest of a margin of `cost` for each of its wrong labels (cost-augmented decoding).
+    falls shortest of a margin of `cost` for each of its wrong labels (cost-augmented decoding). With a beam,
+    z is a prefix, of what `streamlearn.kernels.beam` says.
 
     Parameters
     ----------
     rows, first, gold : the sequence that begins at `first`, and its y.
     known : labels that may be predicted, and be part of z; n_labels : labels that exist.
     share : of plane 1, as for `streamlearn.kernels.chain.score`, in predictions; z is of plane 0.
-    mask : Mask, of predictions.
+    search : Search; mask : Mask, of predictions.
     predicted_out : int32[T]; -1 while no label is known.
     rival_out : int32[T], z; all 0 while no label is known.
 
     Returns
     -------
-    cost · H(y, z) − w · (Φ(x, y) − Φ(x, z)): never negative where all of y is known.
+    (ℓ = cost · H(y, z) − w · (Φ(x, y) − Φ(x, z)), never negative where all of y is known; how many of
+    `rival_out` are z, beside so many of y).
     """
     length, rich = gold.size, rows.edge_rows.size > 0
     gather(rows, first, first + length, node, edge, lattice)
     score(length, n_labels, rich, edge, 0, 0.0, lattice)
-    if cost:
-        _add_cost(gold, n_labels, cost, lattice)
+    if search.cost:
+        _add_cost(gold, n_labels, search.cost, lattice)
     rival_out[:] = 0
-    if known:
+    size = length
+    if known and search.beam:
+        size = _violate(lattice, gold, known, rich, search, rival_out)
+    elif known:
         viterbi(lattice, known, rich, rival_out)
-    loss = chain_score(lattice, rival_out, rich) - chain_score(lattice, gold, rich)
+    loss = chain_score(lattice, rival_out[:size], rich) - chain_score(lattice, gold[:size], rich)
     if not known:
         predicted_out[:] = -1
-    elif share or cost or mask.pairs.size:
+    elif share or search.cost or search.beam or mask.pairs.size:
         best_labelling(known, rich, edge, 0, share, mask, lattice, predicted_out)
     else:
         predicted_out[:] = rival_out
-    return loss
+    return loss, size

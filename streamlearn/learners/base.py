@@ -62,6 +62,7 @@ class Scoring:
     node, edge : weights as in `streamlearn.kernels.chain`.
     n_labels : how many labels can be predicted.
     plane, share : predictions are made with this plane, minus `share` times plane 1.
+    beam : labels that the search keeps at each position; 0 for an exact search.
     """
 
     rows: Rows
@@ -70,6 +71,7 @@ class Scoring:
     n_labels: int
     plane: int = 0
     share: float = 0.0
+    beam: int = 0
 
 
 class Learner(Protocol):

@@ -43,6 +43,7 @@ class Decoder:
         if not scoring.n_labels:
             raise ValueError("no label is known yet: learn from a labelled sequence first")
         self._starts = scoring.rows.starts
+        mask = mask._replace(beam=scoring.beam)
         self._arguments = (
             scoring.rows, scoring.n_labels, scoring.plane, scoring.share, mask, scoring.node, scoring.edge
         )  # fmt: skip

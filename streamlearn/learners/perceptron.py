@@ -1,12 +1,18 @@
 """Collins' structured perceptron (Collins 2002), single-pass, averaged."""
 
+from dataclasses import replace
+from typing import Literal
+
 import numpy as np
 from numpy.typing import NDArray
 
 from streamlearn.data import Rows
 from streamlearn.kernels.perceptron import perceptron_pass
+from streamlearn.kernels.rival import Search
 from streamlearn.learners.averaged import Average, Averaged
-from streamlearn.learners.base import Supervision
+from streamlearn.learners.base import Scoring, Supervision
+
+Violation = Literal["max", "early"]
 
 
 class Perceptron(Averaged):
@@ -21,6 +27,8 @@ class Perceptron(Averaged):
     max_rows : rows of the node and of the edge table.
     plain_edges : learn transitions that do not depend on the position.
     cost : the margin that is asked for each wrong label.
+    beam : labels that every search keeps at each position, that of predictions too; 0 for an exact search.
+    violation : the prefix that updates with a beam are about: of the largest violation, or the first.
     average : what predictions are made with: the last weights, the average of all, or an exponential one.
     half_life : of the exponential average, in sequences.
     """
@@ -31,11 +39,13 @@ class Perceptron(Averaged):
         plain_edges: bool = True,
         *,
         cost: float = 0.0,
+        beam: int = 0,
+        violation: Violation = "max",
         average: Average = "all",
         half_life: float = 10_000.0,
     ) -> None:
         super().__init__(max_rows, plain_edges, average, half_life)
-        self._cost = cost
+        self._search = Search(cost, beam, violation == "early")
 
     def _learn(
         self,
@@ -45,10 +55,15 @@ class Perceptron(Averaged):
         predicted_out: NDArray[np.int32],
         loss_out: NDArray[np.float64],
     ) -> float:
+        mask = supervision.mask._replace(beam=self._search.beam)
         return float(
             perceptron_pass(
                 rows, supervision.labels, supervision.labels_known, supervision.importance, n_labels,
-                self._count, self._norm_squared, self._averaging, self._cost, self._plain_edges,
-                supervision.mask, self._weights.node, self._weights.edge, predicted_out, loss_out,
+                self._count, self._norm_squared, self._averaging, self._search, self._plain_edges,
+                mask, self._weights.node, self._weights.edge, predicted_out, loss_out,
             )
         )  # fmt: skip
+
+    def scoring(self, rows: Rows) -> Scoring:
+        """Give the averaged (or last) weights, and the beam."""
+        return replace(super().scoring(rows), beam=self._search.beam)

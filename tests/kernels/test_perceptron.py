@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 from streamlearn.kernels.averaging import AVERAGE_ALL, Averaging
 from streamlearn.kernels.mask import ANYTHING
 from streamlearn.kernels.perceptron import perceptron_pass
+from streamlearn.kernels.rival import Search
 from tests.kernels.lattices import make_rows
 
 seeds = st.integers(0, 2**32 - 1).map(np.random.default_rng)
@@ -17,8 +18,8 @@ def learn(rows, labels, plain_edges=True, n_labels=2, importance=1.0):
     n = len(rows.starts) - 1
     change = perceptron_pass(
         rows, np.array(labels, np.int32), np.full(n, 2, np.int32), np.full(n, importance), n_labels, 0, 0.0,
-        Averaging(AVERAGE_ALL, 1.0), 0.0, plain_edges, ANYTHING, node, edge, np.empty(len(labels), np.int32),
-        np.empty(n),
+        Averaging(AVERAGE_ALL, 1.0), Search(0.0, 0, False), plain_edges, ANYTHING, node, edge,
+        np.empty(len(labels), np.int32), np.empty(n),
     )  # fmt: skip
     return node[:, 0], edge[:, 0], change
 

@@ -67,6 +67,14 @@ def margin_perceptron(space: FeatureSpace) -> Learner:
     return Perceptron(space.capacities, space.plain_edges, cost=2.0)
 
 
+def beam_perceptron(space: FeatureSpace) -> Learner:
+    return Perceptron(space.capacities, space.plain_edges, beam=2)
+
+
+def early_perceptron(space: FeatureSpace) -> Learner:
+    return Perceptron(space.capacities, space.plain_edges, beam=3, violation="early", average="none")
+
+
 def passive_aggressive(space: FeatureSpace) -> Learner:
     return PassiveAggressive(space.capacities, space.plain_edges, aggressiveness=0.3)
 

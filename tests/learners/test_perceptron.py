@@ -11,6 +11,7 @@ from streamlearn.data import Example
 from streamlearn.learners.perceptron import Perceptron
 from tests import naive
 from tests.learners.build import from_rows, make_bench
+from tests.states import differences
 
 LABELS = ["O", "B-X", "I-X"]
 words = st.sampled_from(["the", "old", "man", "_B-1", ""])
@@ -149,3 +150,58 @@ def test_predicting_before_anything_was_learned_is_refused():
     bench = make_bench(["U00:%x[0,0]"])
     with pytest.raises(ValueError, match="learn from a labelled sequence first"):
         bench.tagger.predict_one(from_rows([("a", "x")]))
+
+
+def stream_of(labels, sequences=60):
+    rng = np.random.default_rng(4)
+    for _ in range(sequences):
+        n = int(rng.integers(1, 6))
+        rows = [(f"w{rng.integers(0, 5)}", f"p{rng.integers(0, 2)}") for _ in range(n)]
+        yield from_rows(rows, [labels[y] for y in rng.integers(0, len(labels), n)])
+
+
+def test_early_updates_with_a_beam_of_all_labels_are_those_of_the_perceptron():
+    labels = [f"L{y}" for y in range(4)]
+    one, two = (
+        make_bench(TEMPLATES["all kinds"], learner=perceptron(**options), known=labels)
+        for options in ({}, {"beam": 4, "violation": "early"})
+    )
+    examples = list(stream_of(labels))
+    assert one.tagger.learn_many(examples) == two.tagger.learn_many(examples)
+    assert differences(one.tagger.state(), two.tagger.state()) == []
+    assert one.tagger.predict_many(examples) == two.tagger.predict_many(examples)
+
+
+@pytest.mark.parametrize("violation", ["max", "early"])
+def test_every_update_with_a_beam_is_one_of_a_violation(violation):
+    labels = [f"L{y}" for y in range(4)]
+    bench = make_bench(
+        TEMPLATES["both"], learner=perceptron(beam=1, violation=violation, average="none"), known=labels
+    )
+    updates = 0
+    for example in stream_of(labels):
+        before = bench.named(*bench.learner.weights())
+        bench.tagger.learn_many([example])
+        after = bench.named(*bench.learner.weights())
+        change = {key: after.get(key, 0.0) - before.get(key, 0.0) for key in before.keys() | after.keys()}
+        assert sum(before.get(key, 0.0) * value for key, value in change.items()) <= 0.0
+        updates += any(change.values())
+    assert updates > 30
+
+
+def test_predictions_are_made_with_the_beam_that_was_learned_with():
+    # The second word tells what the first one is: too late for a beam of one label.
+    templates = ["U:%x[0,0]", "B"]
+    bench = make_bench(templates, learner=perceptron(beam=1, average="none"), known=["A", "B", "C"])
+    examples = [
+        from_rows([("x", "p"), ("a", "p")], ["A", "B"]),
+        from_rows([("x", "p"), ("c", "p")], ["B", "C"]),
+    ]
+    for _ in range(40):
+        bench.tagger.learn_many(examples)
+    exact = make_bench(templates, learner=perceptron(average="none"), known=["A", "B", "C"])
+    for _ in range(40):
+        exact.tagger.learn_many(examples)
+    gold = [example.labels for example in examples]
+    assert exact.tagger.predict_many(examples) == gold
+    assert bench.tagger.predict_many(examples) != gold
