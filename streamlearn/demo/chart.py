@@ -12,17 +12,17 @@ _DOTS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))
 _LEVELS = ((0.5, "50 %"), (0, "100 %"), (1, "0 %"))
 GUTTER = 7
 
+Values = Sequence[float] | NDArray[np.float64]
+
 LINE, MARK, GUIDE, AXIS = "bold green", "bold magenta", "cyan", "dim"
 
 
-def chart(
-    values: NDArray[np.float64], height: int, mark: int | None, guides: Mapping[range, float]
-) -> list[Text]:
+def chart(values: Values, height: int, mark: int | None, guides: Mapping[range, float]) -> list[Text]:
     """Draw ratios 0-1 as `height` lines of text with an axis at the left.
 
     Parameters
     ----------
-    values : float64[2 * width]; NaN is not drawn.
+    values : 2 * width of them; NaN is not drawn.
     mark : column of characters with a vertical line, or None.
     guides : horizontal lines: columns of characters, and the ratio that they show.
     """
@@ -49,7 +49,7 @@ def _row(ratio: float, height: int) -> int:
     return min(int((1.0 - ratio) * height), height - 1)
 
 
-def _braille(values: NDArray[np.float64], height: int) -> Sequence[Sequence[int]]:
+def _braille(values: Values, height: int) -> Sequence[Sequence[int]]:
     """Give code points[height][width]; each value is joined to the one before by a vertical stroke."""
     cells = [[_BLANK] * (len(values) // 2) for _ in range(height)]
     before = None
