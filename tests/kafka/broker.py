@@ -1,4 +1,4 @@
-"""One node of Apache Kafka, downloaded once, started and stopped at will."""
+"""Nodes of Apache Kafka, downloaded once, started and stopped at will: one alone, or three as a cluster."""
 
 import ctypes
 import fcntl
@@ -8,7 +8,7 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from kafka import KafkaAdminClient
@@ -24,23 +24,25 @@ _JAVA = ("-Xms256m", "-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", 
 
 _PROPERTIES = """
 process.roles=broker,controller
-node.id=1
+node.id={node_id}
 listeners=PLAINTEXT://127.0.0.1:{port},SASL://127.0.0.1:{sasl_port},CONTROLLER://127.0.0.1:{controller_port}
 advertised.listeners=PLAINTEXT://127.0.0.1:{port},SASL://127.0.0.1:{sasl_port}
 listener.security.protocol.map=PLAINTEXT:PLAINTEXT,SASL:SASL_PLAINTEXT,CONTROLLER:PLAINTEXT
 controller.listener.names=CONTROLLER
-controller.quorum.bootstrap.servers=127.0.0.1:{controller_port}
+{quorum}
 sasl.enabled.mechanisms=PLAIN
 listener.name.sasl.plain.sasl.jaas.config=\
 org.apache.kafka.common.security.plain.PlainLoginModule required user_reader="right";
 log.dirs={log_dir}
-offsets.topic.replication.factor=1
+default.replication.factor={replicas}
+min.insync.replicas={in_sync}
+offsets.topic.replication.factor={replicas}
 offsets.topic.num.partitions=1
-transaction.state.log.replication.factor=1
-transaction.state.log.min.isr=1
+transaction.state.log.replication.factor={replicas}
+transaction.state.log.min.isr={in_sync}
 transaction.state.log.num.partitions=1
-share.coordinator.state.topic.replication.factor=1
-share.coordinator.state.topic.min.isr=1
+share.coordinator.state.topic.replication.factor={replicas}
+share.coordinator.state.topic.min.isr={in_sync}
 group.initial.rebalance.delay.ms=0
 # Kafka's own default: so the tests see it if we ever create a topic by asking for it.
 auto.create.topics.enable=true
@@ -93,29 +95,46 @@ class ApacheKafka:
 
     Stopped or killed it keeps ports and data, so that `start` brings the same broker back.
     `sasl_server` takes user ``reader`` with password ``right``.
+
+    Parameters
+    ----------
+    node_id, voters : in a cluster, which node it is, and the controllers' ports by node.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, node_id: int = 1, voters: Mapping[int, int] | None = None) -> None:
+        folder.mkdir(exist_ok=True)
         self.log_dir = folder / "data"
         self._classpath = f"{jars()}/*"
         self._output = folder / "output"
         self._properties = folder / "server.properties"
         self._process: subprocess.Popen[bytes] | None = None
-        port, sasl_port, controller_port = free_ports(3)
+        port, sasl_port, alone = free_ports(3)
+        controller_port = voters[node_id] if voters else alone
         self.server = f"127.0.0.1:{port}"
         self.sasl_server = f"127.0.0.1:{sasl_port}"
         self._properties.write_text(
             _PROPERTIES.format(
-                port=port, sasl_port=sasl_port, controller_port=controller_port, log_dir=self.log_dir
+                port=port,
+                sasl_port=sasl_port,
+                controller_port=controller_port,
+                log_dir=self.log_dir,
+                node_id=node_id,
+                quorum=_quorum(voters, controller_port),
+                replicas=len(voters or "1"),
+                in_sync=2 if voters else 1,
             )
         )
-        cluster_id = "streamlearn-test-clust"
-        self._java(
-            "kafka.tools.StorageTool", "format", "--standalone", "-t", cluster_id, "-c", str(self._properties)
-        )
+        how = () if voters else ("--standalone",)
+        arguments = ("-t", "streamlearn-test-clust", "-c", str(self._properties))
+        self._java("kafka.tools.StorageTool", "format", *how, *arguments)
 
     def start(self) -> None:
         """Start, and wait until a topic can be created."""
+        self.launch()
+        until(self.is_ready, 180, "Kafka's start")
+
+    def launch(self) -> None:
+        """Start without waiting."""
         with self._output.open("ab") as output:
             self._process = subprocess.Popen(
                 ["java", *_JAVA, "-cp", self._classpath, "kafka.Kafka", str(self._properties)],
@@ -123,7 +142,6 @@ class ApacheKafka:
                 stderr=subprocess.STDOUT,
                 preexec_fn=_die_with_parent(),
             )
-        until(self._ready, 60, "Kafka's start")
 
     def stop(self) -> None:
         """Shut down in order."""
@@ -147,7 +165,7 @@ class ApacheKafka:
             self.start()
         else:
             self.thaw()
-            until(self._ready, 60, "Kafka's answer")
+            until(self.is_ready, 180, "Kafka's answer")
 
     def _signal(self, number: int) -> None:
         assert self._process is not None
@@ -160,7 +178,8 @@ class ApacheKafka:
             self._process.wait(30)
             self._process = None
 
-    def _ready(self) -> bool:
+    def is_ready(self) -> bool:
+        """Tell whether it answers."""
         assert self._process is not None
         if self._process.poll() is not None:
             raise AssertionError(f"Kafka ended: {self._output.read_text()[-3000:]}")
@@ -178,6 +197,13 @@ class ApacheKafka:
             check=True,
             capture_output=True,
         )
+
+
+def _quorum(voters: Mapping[int, int] | None, controller_port: int) -> str:
+    if not voters:
+        return f"controller.quorum.bootstrap.servers=127.0.0.1:{controller_port}"
+    names = ",".join(f"{node}@127.0.0.1:{port}" for node, port in voters.items())
+    return f"controller.quorum.voters={names}"
 
 
 def _die_with_parent() -> Callable[[], None] | None:

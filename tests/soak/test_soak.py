@@ -1,0 +1,57 @@
+"""The short form: each fault of the daemon once, on one broker; `python -m tests.soak` is the long one."""
+
+from pathlib import Path
+
+import pytest
+
+from streamlearn.data import TopicPartition
+from tests.conftest import Broker
+from tests.kafka.broker import ApacheKafka
+from tests.soak.faults import OF_BROKERS, OF_THE_DAEMON
+from tests.soak.oracle import Oracle
+from tests.soak.soak import Report, Soak
+from tests.stream.memory import MemorySource
+
+
+def chains(offsets: list[int]) -> Oracle:
+    source, oracle = MemorySource([TopicPartition("orders", 0)]), Oracle()
+    records = [source.append(b"v%d" % n) for n in range(5)]
+    oracle.submit(oracle.encode([oracle.decode_record(records[at]) for at in offsets]).batch, 0.0)
+    oracle.settle()
+    return oracle
+
+
+def test_the_oracle_notices_loss_repetition_and_another_order() -> None:
+    whole, lost, twice, turned = (
+        chains(offsets).partitions[0] for offsets in ([0, 1, 2, 3], [0, 1, 3], [0, 1, 2, 2, 3], [1, 0, 2, 3])
+    )
+    assert whole.offsets - lost.offsets == {2}
+    assert (whole.doubled, twice.doubled) == (0, 1)
+    assert len({whole.chain, lost.chain, twice.chain, turned.chain}) == 4
+    restored = Oracle()
+    restored.restore(chains([0, 1, 2, 3]).state())
+    assert restored.partitions[0].chain == whole.chain
+
+
+@pytest.mark.parametrize(
+    "wrong", ["lost", "doubled", "partitions_out_of_order", "bad_records_without_letter"]
+)
+def test_a_report_with_anything_wrong_is_not_fine(wrong: str) -> None:
+    assert Report(records=3, applied=3).is_fine
+    assert not Report(records=3, applied=3, **{wrong: 1}).is_fine
+    assert not Report(records=0, applied=0).is_fine
+
+
+@pytest.mark.apache
+def test_every_record_is_applied_once_and_in_order_through_all_faults(
+    apache_kafka: Broker, kafka_node: ApacheKafka, topic: str, tmp_path: Path
+) -> None:
+    rounds = iter([True, False])
+    soak = Soak(apache_kafka.server, topic, tmp_path, 1, lambda: kafka_node)
+    try:
+        report = soak.run(OF_THE_DAEMON + OF_BROKERS, lambda: next(rounds))
+    finally:
+        print((tmp_path / "log").read_text())
+    assert report.is_fine, str(report)
+    assert sum(report.faults.values()) == len(OF_THE_DAEMON + OF_BROKERS)
+    assert report.bad_records > 0

@@ -1,0 +1,121 @@
+"""A daemon with an oracle for a model: `python -m tests.soak.worker '{"server": …}'`."""
+
+import json
+import logging
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+from streamlearn.app.continuing import require_same_stream
+from streamlearn.checkpoint.schedule import CheckpointSchedule
+from streamlearn.checkpoint.store import CheckpointStore
+from streamlearn.checkpoint.writer import BackgroundWriter
+from streamlearn.daemon.intake import Reader
+from streamlearn.daemon.keeper import Keeper, Lineage, Snapshot
+from streamlearn.daemon.loop import Loop
+from streamlearn.daemon.refusals import Tolerance
+from streamlearn.daemon.signals import stop_on_signals
+from streamlearn.data import Position, Record, TopicPartition
+from streamlearn.errors import StreamlearnError
+from streamlearn.events import Rejected
+from streamlearn.stream.deadletter import DeadLetter
+from streamlearn.stream.kafka.consumer import KafkaSource
+from streamlearn.stream.outbox import Outbox
+from streamlearn.stream.spool import Spool
+from tests.soak.oracle import Oracle
+
+SPOOL = "dead-letters.jsonl"
+
+
+class Mail:
+    """Bad records to a file."""
+
+    def __init__(self, path: Path) -> None:
+        self._outbox = Outbox(None, Spool(path), lambda *_: None)
+        self.settle = self._outbox.settle
+
+    def send(self, record: Record, why: Rejected) -> None:
+        """Send one."""
+        self._outbox.send(DeadLetter.of(record, why.reason, why.message, "soak", "0"))
+
+
+def fatal(step: str | None, after: int) -> Callable[[str], None]:
+    """Give a hook that ends the process at a step of the checkpoint number `after`."""
+    left = after
+
+    def hook(at: str) -> None:
+        nonlocal left
+        left -= at == "create"
+        if at == step and left <= 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    return hook
+
+
+def run(options: Mapping[str, Any], stopping: Callable[[], bool], stack: ExitStack) -> None:
+    """Be a daemon."""
+    directory = Path(options["state"])
+    store = CheckpointStore(directory, on_step=fatal(options.get("step"), 3))
+    stack.enter_context(store.lock())
+    loaded = store.load_newest()
+    oracle = Oracle()
+    if loaded:
+        oracle.restore(loaded.checkpoint.model)
+    source = KafkaSource(
+        {"bootstrap_servers": options["server"]},
+        [options["topic"]],
+        max_poll_records=200,
+        discovery_seconds=1.0,
+        stall_seconds=20.0,
+        silence_seconds=2.0,
+        stopping=stopping,
+    )
+    stack.callback(source.close)
+    identity = source.identity()
+    if loaded:
+        require_same_stream(loaded.checkpoint.identity, identity)
+    positions = dict(loaded.checkpoint.positions) if loaded else source.start_positions()
+    source.open(positions)
+    writer = BackgroundWriter(store)
+    stack.callback(writer.close)
+    lineage = Lineage("soak", "run", "0", "digest", {}, identity, {})
+    seq = loaded.checkpoint.seq if loaded else -1
+    keeper = Keeper(writer, CheckpointSchedule(0.3, 500), lineage, seq, lambda _: None, lambda _: None)
+
+    def snapshot(at: Mapping[TopicPartition, Position]) -> Snapshot:
+        return Snapshot(dict(at), 0, {}, oracle.state())
+
+    loop = Loop(
+        source,
+        Reader(oracle, oracle),  # type: ignore[arg-type]
+        Tolerance(None, 1),
+        Mail(directory / SPOOL),
+        oracle,  # type: ignore[arg-type]
+        keeper,
+        positions,
+        snapshot,
+        lambda _: None,
+    )
+    loop.run(stopping)
+
+
+def main() -> None:
+    """Run until told to stop; end with the exit code of a daemon."""
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(process)d %(message)s")
+    logging.Formatter.converter = time.gmtime
+    logging.getLogger("kafka").setLevel(logging.CRITICAL)
+    try:
+        with stop_on_signals() as stopping, ExitStack() as stack:
+            run(json.loads(sys.argv[1]), stopping, stack)
+    except StreamlearnError as error:
+        print(error, file=sys.stderr)
+        sys.exit(error.exit_code)
+
+
+if __name__ == "__main__":
+    main()
