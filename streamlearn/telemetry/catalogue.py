@@ -63,6 +63,11 @@ CONSUMER = (
         PARTITION,
     ),
     Spec(
+        "consumer_future_timestamps_total",
+        "counter",
+        "Polls of a partition whose last record is stamped more than a minute later than this clock.",
+    ),
+    Spec(
         "consumer_last_poll_timestamp_seconds",
         "gauge",
         "When the source was last asked for records, with or without an answer (Unix time).",

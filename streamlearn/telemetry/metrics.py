@@ -34,6 +34,9 @@ from streamlearn.telemetry.histogram import BatchHistogram
 
 logger = logging.getLogger(__name__)
 
+# Clocks that are kept by a time service differ by less.
+_SKEW_SECONDS = 60
+
 
 class Metrics:
     """An observer that keeps every metric of the catalogue in its `registry`.
@@ -171,6 +174,8 @@ class Metrics:
             if milliseconds >= 0:
                 labels = (tp.topic, str(tp.partition))
                 self._set("consumer_last_record_timestamp_seconds", milliseconds / 1000, *labels)
+            if milliseconds / 1000 > self._clock() + _SKEW_SECONDS:
+                self._inc("consumer_future_timestamps_total", 1)
 
     def _learned(self, event: Learned) -> None:
         self._inc("sequences_total", event.sequences)

@@ -18,7 +18,7 @@ from streamlearn.config.layers import load
 from streamlearn.data import Example, TopicPartition
 from tests.app.process import Run, configure, fetch, fill, metric, seen
 from tests.conftest import Broker
-from tests.kafka.broker import free_ports
+from tests.kafka.broker import ApacheKafka, free_ports
 from tests.kafka.topics import create
 from tests.sequences import make_examples, write_jsonl
 from tests.states import differences
@@ -142,6 +142,26 @@ def test_health_metrics_and_a_clean_stop(folder: Path, apache_kafka: Broker, top
     assert fetch(f"{url}/healthz") == (200, "running\n")
     assert run.end(signal.SIGINT) == 0
     assert seen(folder) == 120
+
+
+def test_a_broker_that_goes_away_makes_it_unready_but_leaves_it_alive_and_costs_nothing(
+    folder: Path, apache_kafka: Broker, kafka_node: ApacheKafka, topic: str
+) -> None:
+    create(apache_kafka, topic)
+    fill(apache_kafka, topic, make_examples(30))
+    config, url = configure(folder, apache_kafka, topic)
+    run = Run(config)
+    until(lambda: metric(url, "streamlearn_sequences_seen") == 30, 60)
+    kafka_node.kill()
+    until(lambda: fetch(f"{url}/readyz") == (503, "no broker answers\n"), 60)
+    assert fetch(f"{url}/healthz") == (200, "running\n")
+    assert metric(url, "streamlearn_consumer_connected") == 0
+    kafka_node.start()
+    fill(apache_kafka, topic, make_examples(20, seed=1))
+    until(lambda: metric(url, "streamlearn_sequences_seen") == 50, 60)
+    assert fetch(f"{url}/readyz")[0] == 200
+    assert run.end(signal.SIGTERM) == 0
+    assert (folder / "log").read_text().count("broker_disconnected") == 1
 
 
 def test_a_second_daemon_on_the_same_state_ends_with_75(

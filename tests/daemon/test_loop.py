@@ -1,6 +1,7 @@
 """The loop over an in-memory log and a real store."""
 
 import json
+import threading
 from pathlib import Path
 
 import pytest
@@ -194,6 +195,28 @@ def test_a_disk_that_fails_does_not_stop_learning_but_fails_the_last_checkpoint(
 def _no_space(step: str) -> None:
     if step == "write":
         raise OSError(28, "No space left on device")
+
+
+def test_a_stop_during_a_checkpoint_waits_for_it_and_saves_the_rest(tmp_path: Path) -> None:
+    rig = Rig(tmp_path, filled(60), every_records=20)
+    rig.loop.save()
+    disk_answers, begun = threading.Event(), threading.Event()
+
+    def slow(step: str) -> None:
+        if step == "fsync":
+            begun.set()
+            assert disk_answers.wait(20)
+
+    rig.store._on_step = slow
+    while not begun.is_set():
+        rig.loop.turn()
+    assert rig.writer.busy
+    threading.Timer(0.05, disk_answers.set).start()
+    rig.loop.save()
+    rig.crash()
+    again = Rig(tmp_path, filled(60))
+    assert again.pipeline.sequences_seen == sum(event.sequences for event in rig.of_type(Learned))
+    again.crash()
 
 
 def test_states_and_connection_are_told(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ import subprocess
 import sys
 
 _BODY = """
-import sys, time
+import os, sys, time
 from streamlearn.daemon.signals import stop_on_signals
 with stop_on_signals(lambda: print("left", flush=True)) as stop:
     {body}
@@ -30,6 +30,12 @@ READY = "print('ready', flush=True)"
 def test_the_first_signal_only_asks() -> None:
     body = f"{READY}\n    while not stop(): time.sleep(0.01)"
     assert run(body, signal.SIGTERM) == (0, ["asked"])
+
+
+def test_the_second_signal_ends_it_at_once() -> None:
+    # Not an echo of the first, as timeout(1) sends it to the whole group.
+    later = f"{READY}\n    while not stop(): time.sleep(0.01)\n    time.sleep(0.7); os.kill(os.getpid(), 15)"
+    assert run(later, signal.SIGTERM) == (143, ["left"])
 
 
 def test_where_nothing_is_at_stake_the_first_signal_ends_it_cleanly() -> None:

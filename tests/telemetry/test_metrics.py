@@ -9,7 +9,7 @@ from prometheus_client.parser import text_string_to_metric_families as parse_tex
 
 from streamlearn.app.tagger import LEARNERS, build_tagger
 from streamlearn.config.layers import load
-from streamlearn.data import PartitionStatus
+from streamlearn.data import PartitionStatus, TopicPartition
 from streamlearn.errors import Reason
 from streamlearn.events import Drift, LabelScore, Resumed, StateChanged
 from streamlearn.monitor.progressive import Progressive
@@ -127,6 +127,13 @@ def test_polls_are_shown_by_partition():
     assert scraped("consumer_last_record_timestamp_seconds", **tp) == 1_700_000_000.5
     assert scraped("consumer_last_poll_timestamp_seconds") == NOW
     assert scraped("consumer_connected") == 1
+
+
+def test_records_that_are_stamped_with_the_future_are_counted():
+    tp = TopicPartition("orders", 0)
+    stamps = [NOW - 5, NOW + 59, NOW + 61, NOW + 3600]
+    scraped = Scraped(*(examples.polled(last_timestamp_ms={tp: int(1000 * at)}) for at in stamps))
+    assert scraped("consumer_future_timestamps_total") == 2
 
 
 def test_a_partition_without_records_has_its_series_and_a_lag_that_is_not_known():
