@@ -282,11 +282,15 @@ class Chain:
 
 
 class _Mover(Chain):
-    """Moves away from argmax w · Φ(x, z) + cost · wrong labels, found by enumeration."""
+    """Moves away from argmax w · Φ(x, z) + cost · wrong labels, found by enumeration.
 
-    def __init__(self, cost=0.0, **others):
+    The cost does not count there if it `is_augmented` not.
+    """
+
+    def __init__(self, cost=0.0, is_augmented=True, **others):
         super().__init__(**others)
         self._cost = cost
+        self._is_augmented = is_augmented
 
     def learn(self, positions, gold, importance=1.0):
         """Learn one sequence; before any label is known, the first of its own is what it was taken for."""
@@ -303,7 +307,7 @@ class _Mover(Chain):
         def score(path):
             names = [self.labels[y] for y in path]
             wrong = sum(y != z for y, z in zip(gold, names, strict=True))
-            return self.score(positions, names, self.last) + self._cost * wrong
+            return self.score(positions, names, self.last) + self._cost * wrong * self._is_augmented
 
         return [self.labels[y] for y in best_labelling(len(self.labels), len(positions), score)[1]]
 

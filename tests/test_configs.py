@@ -35,7 +35,7 @@ SEQUENCES = {
     ],
     "hmm-demo": [
         {"w": "w1 w2 w3 w1", "labels": "a b c a"},
-        {"w": "w2 w2", "labels": "b b"},
+        {"w": "w2 w3", "labels": "b c"},
     ],
     "ner": [
         {"w": "Ada Quill met XR-7 kinase", "labels": "B-person I-person O B-protein I-protein"},

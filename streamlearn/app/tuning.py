@@ -33,7 +33,7 @@ GRIDS: Mapping[str, Grid] = {
     "sgd": {"learner.rate": ("0.02", "0.05", "0.1", "0.2"), "learner.sigma": ("1", "5", "10")},
     "pa": {
         "learner.aggressiveness": ("0.01", "0.03", "0.1", "1"),
-        "learner.half_life": ("300", "1000", "3000"),
+        "learner.half_life": ("500", "2000", "8000"),
     },
     "arow": {"learner.regularization": ("1", "3", "10", "30", "100")},
     "adagrad": {"learner.rate": ("0.05", "0.1", "0.2", "0.4"), "learner.sigma": ("1", "5", "10")},

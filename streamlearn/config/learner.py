@@ -72,8 +72,12 @@ class PassiveAggressiveConfig(_Learner):
 
     kind: Literal["pa"] = "pa"
     aggressiveness: float = Field(default=0.03, gt=0, description="C: no update has a larger factor.")
+    rival: Literal["max_loss", "prediction"] = Field(
+        default="prediction",
+        description="Move away from the labelling of the largest loss, or from what is predicted.",
+    )
     average: Average = "exponential"
-    half_life: HalfLife = 1000.0
+    half_life: HalfLife = 2000.0
 
 
 class ArowConfig(_Learner):

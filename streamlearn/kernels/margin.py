@@ -2,13 +2,14 @@
 
 The former are of Crammer, Dekel, Keshet, Shalev-Shwartz & Singer 2006, the latter is of Crammer, Kulesza &
 Dredze 2009. Both ask of every labelling z that w · Δφ ≥ ρ(y, z), where Δφ = Φ(x, y) − Φ(x, z) and ρ is the
-number of wrong labels, look at the z that falls shortest of it, by the loss ℓ = max_z ρ(y, z) − w · Δφ, and
-move w just so far that this z does not, as far as they dare:
+number of wrong labels, look at the z that falls shortest of it, by the loss ℓ = ρ(y, z) − w · Δφ, and move w
+just so far that this z does not, as far as they dare:
 
     w += τ Σ Δφ,    τ = min(C, ℓ / (Δφᵀ Σ Δφ + r))
 
-- PA-I (figure 1 and section 8 there) has Σ = 1 and r = 0. This is its max-loss variant. The margin there is
-  √ρ; ρ itself is a sum over positions, so that Viterbi finds the z of the largest loss.
+- PA-I (figure 1 and section 8 there) has Σ = 1 and r = 0. There the margin is √ρ; ρ itself is a sum over
+  positions, so that Viterbi finds the z of the largest loss. The variant that is based on predictions has
+  z = argmax w · Φ(x, z) instead, and so suffers no loss where that is y, however narrowly.
 - AROW (figure 1 there) has C = ∞ and a diagonal Σ, the variances of the weights, which shrink with every
   update, Σ⁻¹ += Δφ² / r, the diagonal of the update there.
 
@@ -27,11 +28,11 @@ from streamlearn.kernels.difference import difference, new_difference
 from streamlearn.kernels.jit import kernel
 from streamlearn.kernels.rival import Search, find_rival
 
-# ρ is 1 for each wrong label. Another unit would scale all weights, with C in that unit, and nothing else.
-_MAX_LOSS = Search(1.0, 0, False)
+# aggressiveness: C; regularization: r; is_max_loss: whether z is that of the largest loss, or predicted.
+Margin = namedtuple("Margin", "aggressiveness regularization is_max_loss")
 
-# aggressiveness: C; regularization: r.
-Margin = namedtuple("Margin", "aggressiveness regularization")
+# ρ is 1 for each wrong label. Another unit would scale all weights, with C in that unit, and nothing else.
+_COST = 1.0
 
 
 @kernel
@@ -69,6 +70,15 @@ def _move(vector, step, owed, confidence, weights):
 
 
 @kernel
+def _cost(gold, path):
+    """Give ρ."""
+    wrong = 0
+    for t in range(gold.size):
+        wrong += gold[t] != path[t]
+    return _COST * wrong
+
+
+@kernel
 def margin_pass(
     rows, labels, labels_known, importance, n_labels, count, norm_squared, averaging, margin, plain_edges,
     mask, node, edge, scratch, predicted_out, loss_out,
@@ -90,16 +100,19 @@ def margin_pass(
     ‖w‖² of the last weights.
     """
     lattice = new_lattice(rows, max(n_labels, labels_known[-1]), 2 if averaging.kind else 1, node, edge)
+    search = Search(_COST if margin.is_max_loss else 0.0, 0, False)
     room, rival = new_difference(rows), np.empty(lattice.emit.shape[0], np.int32)
     flat_node, flat_edge = _flat(node), _flat(edge)
     for i in range(rows.starts.size - 1):
         first, last, h = rows.starts[i], rows.starts[i + 1], importance[i]
         gold, z = labels[first:last], rival[: last - first]
         loss, _ = find_rival(
-            rows, first, gold, n_labels, labels_known[i], share(averaging, count), _MAX_LOSS, mask, node,
+            rows, first, gold, n_labels, labels_known[i], share(averaging, count), search, mask, node,
             edge, lattice, predicted_out[first:last], z,
         )  # fmt: skip
-        loss_out[i] = max(loss, 0.0)
+        if not margin.is_max_loss:
+            loss += _cost(gold, z)
+        loss_out[i] = loss = max(loss, 0.0)
         if loss > 0.0:
             by_node, by_edge = difference(rows, first, gold, z, plain_edges, scratch, room)
             spread = _spread(by_node, flat_node) + _spread(by_edge, flat_edge)

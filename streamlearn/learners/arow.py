@@ -28,5 +28,5 @@ class Arow(LargeMargin):
         average: Average = "none",
         half_life: float = 10_000.0,
     ) -> None:
-        margin = Margin(math.inf, regularization)
+        margin = Margin(math.inf, regularization, is_max_loss=True)
         super().__init__(max_rows, plain_edges, margin, average, half_life, planes=3)

@@ -1,8 +1,12 @@
 """The structured passive-aggressive algorithm, PA-I (Crammer et al. 2006)."""
 
+from typing import Literal
+
 from streamlearn.kernels.margin import Margin
 from streamlearn.learners.averaged import Average
 from streamlearn.learners.margin import LargeMargin
+
+Rival = Literal["max_loss", "prediction"]
 
 
 class PassiveAggressive(LargeMargin):
@@ -13,6 +17,7 @@ class PassiveAggressive(LargeMargin):
     max_rows : rows of the node and of the edge table.
     plain_edges : learn transitions that do not depend on the position.
     aggressiveness : C, where the margin is 1 for each wrong label.
+    rival : the labelling that updates move away from: of the largest loss, or the one that is predicted.
     average : what predictions are made with: the last weights, the average of all, or an exponential one.
     half_life : of the exponential average, in sequences.
     """
@@ -23,8 +28,9 @@ class PassiveAggressive(LargeMargin):
         plain_edges: bool = True,
         *,
         aggressiveness: float = 0.03,
+        rival: Rival = "prediction",
         average: Average = "exponential",
-        half_life: float = 1000.0,
+        half_life: float = 2000.0,
     ) -> None:
-        margin = Margin(aggressiveness, 0.0)
+        margin = Margin(aggressiveness, 0.0, is_max_loss=rival == "max_loss")
         super().__init__(max_rows, plain_edges, margin, average, half_life, planes=2)

@@ -133,7 +133,7 @@ def test_a_second_signal_ends_at_once_and_leaves_nothing(tmp_path: Path) -> None
 
 def test_the_configuration_is_the_one_among_the_examples() -> None:
     assert load_config(Plan(overrides=["learner.average=all"])).learner.average == "all"
-    assert load_config(Plan()).learner.average == "none"
+    assert load_config(Plan()).learner.average == "exponential"
 
 
 @pytest.mark.parametrize(

@@ -76,7 +76,7 @@ def early_perceptron(space: FeatureSpace) -> Learner:
 
 
 def passive_aggressive(space: FeatureSpace) -> Learner:
-    return PassiveAggressive(space.capacities, space.plain_edges, aggressiveness=0.3)
+    return PassiveAggressive(space.capacities, space.plain_edges, aggressiveness=0.3, rival="max_loss")
 
 
 def averaged_arow(space: FeatureSpace) -> Learner:

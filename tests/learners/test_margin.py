@@ -14,21 +14,16 @@ from tests.learners.build import from_rows, make_bench
 LABELS = ["O", "B-X", "I-X"]
 TEMPLATES = ["U00:%x[0,0]", "U01:%x[-1,0]/%x[1,1]", "*01:%x[0,1]", "B02:%x[0,0]", "B"]
 FADING = {"average": "exponential", "half_life": 3.0}
+WORST = {"rival": "max_loss"}
+PA, AROW = (PassiveAggressive, naive.PassiveAggressive), (Arow, naive.Arow)
 LEARNERS = {
-    "pa": (PassiveAggressive, naive.PassiveAggressive, {"aggressiveness": 0.2, "average": "all"}),
-    "pa that is bold": (
-        PassiveAggressive,
-        naive.PassiveAggressive,
-        {"aggressiveness": 1e6, "average": "none"},
-    ),
-    "pa, fading": (
-        PassiveAggressive,
-        naive.PassiveAggressive,
-        {"aggressiveness": 0.2} | FADING,
-    ),
-    "arow": (Arow, naive.Arow, {"regularization": 1.0, "average": "all"}),
-    "arow that is cautious": (Arow, naive.Arow, {"regularization": 7.0, "average": "none"}),
-    "arow, fading": (Arow, naive.Arow, {"regularization": 0.3} | FADING),
+    "pa": (*PA, {"aggressiveness": 0.2, "average": "all"}),
+    "pa, fading": (*PA, {"aggressiveness": 0.2} | FADING),
+    "pa of the largest loss": (*PA, {"aggressiveness": 0.2, "average": "all"} | WORST),
+    "pa of the largest loss, bold": (*PA, {"aggressiveness": 1e6, "average": "none"} | WORST),
+    "arow": (*AROW, {"regularization": 1.0, "average": "all"}),
+    "arow, fading": (*AROW, {"regularization": 0.3} | FADING),
+    "arow, cautious": (*AROW, {"regularization": 7.0, "average": "none"}),
 }
 
 
@@ -67,7 +62,9 @@ def test_weights_follow_the_paper_sequence_by_sequence(draw, name, seed):
     bench = make_bench(
         templates, learner=lambda space: learner(space.capacities, space.plain_edges, **options)
     )
-    reference = plain(cost=1.0, **options)
+    plain_options = {key: value for key, value in options.items() if key != "rival"}
+    is_augmented = learner is Arow or "rival" in options
+    reference = plain(cost=1.0, is_augmented=is_augmented, **plain_options)
     for example, positions in make_stream(draw, seed):
         bench.tagger.learn_many([example])
         reference.learn(positions, example.labels, example.weight)
@@ -87,7 +84,9 @@ def learned(learner, example, known, times=1):
 
 def test_a_bold_update_meets_the_margin_exactly():
     def bold(space):
-        return PassiveAggressive(space.capacities, space.plain_edges, aggressiveness=1e6, average="none")
+        return PassiveAggressive(
+            space.capacities, space.plain_edges, aggressiveness=1e6, average="none", rival="max_loss"
+        )
 
     rows, labels = [("a", "x"), ("a", "x"), ("b", "x")], ["B-X", "B-X", "O"]
     losses, bench = learned(bold, from_rows(rows, labels), LABELS, times=40)
@@ -98,7 +97,9 @@ def test_a_bold_update_meets_the_margin_exactly():
 
 def test_importance_is_how_often_a_sequence_is_there():
     def timid(space):
-        return PassiveAggressive(space.capacities, space.plain_edges, aggressiveness=0.01, average="none")
+        return PassiveAggressive(
+            space.capacities, space.plain_edges, aggressiveness=0.01, average="none", rival="max_loss"
+        )
 
     # Far from the margin, with one labelling to move away from, every update is by C.
     rows, known = [("a", "x")], ["O", "B-X"]

@@ -98,9 +98,12 @@ def test_updates_of_violations_keep_the_bound_though_the_search_is_inexact(beam,
     "learner",
     [
         lambda space: PassiveAggressive(space.capacities, space.plain_edges, average="none"),
+        lambda space: PassiveAggressive(
+            space.capacities, space.plain_edges, rival="max_loss", average="none"
+        ),
         lambda space: Arow(space.capacities, space.plain_edges),
     ],
-    ids=["pa", "arow"],
+    ids=["pa", "pa of the largest loss", "arow"],
 )
 def test_learners_of_a_margin_end_without_an_error(learner, separable):
     examples, _, _ = separable
