@@ -55,6 +55,13 @@ class ConsumerRestarted:
 
 
 @dataclass(frozen=True, slots=True)
+class Duplicated:
+    """Records were passed over, because their like was learned lately."""
+
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
 class Gap:
     """Offsets that hold no record for us: `lost` to retention, or legally absent (compaction, markers)."""
 
@@ -172,6 +179,7 @@ Event = (
     | Rejected
     | DeadLettered
     | ConsumerRestarted
+    | Duplicated
     | Gap
     | Learned
     | CheckpointDone

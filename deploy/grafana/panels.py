@@ -105,12 +105,15 @@ OPERATIONS = [
     ),
     lines(
         "Lost, jumped over, restarted",
-        "Records lost to retention (never good), jumps over offsets without records (harmless), and "
-        "consumers that were rebuilt, in the range of a rate.",
+        "Records lost to retention (never good), jumps over offsets without records (harmless), consumers "
+        "that were rebuilt, and polls with records from the future, in the range of a rate.",
         [
             target(f"increase(streamlearn_consumer_records_lost_total{{{WHERE}}}{RATE})", "lost"),
             target(f"increase(streamlearn_consumer_offset_gaps_total{{{WHERE}}}{RATE})", "jumps"),
             target(f"increase(streamlearn_consumer_restarts_total{{{WHERE}}}{RATE})", "restart: {{reason}}"),
+            target(
+                f"increase(streamlearn_consumer_future_timestamps_total{{{WHERE}}}{RATE})", "from the future"
+            ),
         ],
         "short",
         thresholds=BAD_IF_ABOVE,

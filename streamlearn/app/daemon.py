@@ -23,6 +23,7 @@ from streamlearn.checkpoint.writer import BackgroundWriter
 from streamlearn.config.learned import digest, learned_part
 from streamlearn.config.shape import Config
 from streamlearn.daemon.copier import Copier
+from streamlearn.daemon.duplicates import Duplicates
 from streamlearn.daemon.intake import Reader
 from streamlearn.daemon.keeper import Keeper, Lineage, Snapshot
 from streamlearn.daemon.loop import Loop
@@ -154,6 +155,7 @@ class Daemon:
             require_same_stream(loaded.checkpoint.identity, identity)
         positions = self._open_source(source, loaded.checkpoint.positions if loaded else None)
         seen = loaded.checkpoint.sequences_seen if loaded else 0
+        duplicates = self._build_duplicates(loaded)
         copier = Copier()
         # The first copy is the slow one; here nobody waits for it.
         copier.copy(self._tagger.view())
@@ -168,9 +170,10 @@ class Daemon:
             progressive = {**self._progressive.state(), "drift": self._watch.state()}
             progressive["history"] = self._history.state()
             model = copier.copy(self._tagger.view())
-            return Snapshot(dict(positions), pipeline.sequences_seen, progressive, model)
+            seen = pipeline.sequences_seen
+            return Snapshot(dict(positions), seen, progressive, model, duplicates.state())
 
-        reader = Reader(self._build_codec(), self._tagger)
+        reader = Reader(self._build_codec(), self._tagger, duplicates)
         tolerance = build_tolerance(self._config)
         letters = build_letters(self._config, stack, self._stopping, self._observe)
         return Loop(source, reader, tolerance, letters, pipeline, keeper, positions, snapshot, self._observe)
@@ -245,6 +248,15 @@ class Daemon:
             reading=reading,
         )
         return Keeper(writer, schedule, lineage, seq, self._source.commit, self._observe)
+
+    def _build_duplicates(self, loaded: Loaded | None) -> Duplicates:
+        source = self._config.source
+        # One batch is learned while the next is read.
+        ahead = 2 * source.max_poll_records
+        duplicates = Duplicates(source.deduplicate, source.deduplicate_window, ahead)
+        if loaded:
+            duplicates.restore(loaded.checkpoint.reading)
+        return duplicates
 
     def _build_codec(self) -> RecordCodec:
         source = self._config.source

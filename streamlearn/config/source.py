@@ -41,6 +41,12 @@ class SourceConfig(Section):
     connect_timeout_seconds: float | None = Field(
         default=None, gt=0, description="How long to wait for a broker at the start; for ever when not given."
     )
+    deduplicate: Literal["key", "id"] | None = Field(
+        default=None, description="Pass over records whose key or id was learned lately; none when not given."
+    )
+    deduplicate_window: int = Field(
+        default=100_000, ge=1, le=1 << 24, description="Records that `deduplicate` remembers."
+    )
     stall_seconds: float = Field(
         default=60.0,
         gt=0,

@@ -8,6 +8,7 @@ from itertools import groupby
 from operator import attrgetter
 from typing import Protocol
 
+from streamlearn.daemon.duplicates import Duplicates
 from streamlearn.daemon.pieces import PIECE, joined
 from streamlearn.daemon.refusals import Refused
 from streamlearn.data import Batch, Example, Position, Record, TopicPartition
@@ -37,6 +38,8 @@ class Intake:
     batch : what of it is to be learned, encoded; may be empty.
     positions : of the partitions that brought records, once all of these are dealt with.
     refused : records that cannot be learned from, and why. gaps : to be told.
+    duplicates : records that were learned before and are passed over.
+    added : what `Duplicates.settle` is to be told once all of these are learned.
     counts, sizes, timestamps : records, bytes and last timestamp by partition.
     seconds : what decoding and encoding took.
     """
@@ -45,6 +48,8 @@ class Intake:
     positions: Mapping[TopicPartition, Position]
     refused: Sequence[Refused]
     gaps: Sequence[Gap]
+    duplicates: int
+    added: int
     counts: Mapping[TopicPartition, int]
     sizes: Mapping[TopicPartition, int]
     timestamps: Mapping[TopicPartition, int]
@@ -85,11 +90,18 @@ class Reader:
     ----------
     codec : decodes the values.
     tagger : encodes what was decoded.
+    duplicates : tells what was learned lately.
     """
 
-    def __init__(self, codec: Codec, tagger: Tagger) -> None:
+    def __init__(self, codec: Codec, tagger: Tagger, duplicates: Duplicates | None = None) -> None:
         self._codec = codec
         self._tagger = tagger
+        self._duplicates = duplicates or Duplicates()
+        self._passed_over = 0
+
+    def settle(self, intake: Intake) -> None:
+        """Note that what was read is learned."""
+        self._duplicates.settle(intake.added)
 
     def read(self, records: Sequence[Record], positions: Mapping[TopicPartition, Position]) -> Intake:
         """Decode and encode one record or more; `positions` is where reading stood before.
@@ -101,12 +113,15 @@ class Reader:
         begin = time.perf_counter()
         tallies = _tally(records, positions)
         refused: list[Refused] = []
+        self._passed_over = 0
         pieces = [self._encode(records[at : at + PIECE], refused) for at in range(0, len(records), PIECE)]
         return Intake(
             batch=joined(pieces),
             positions={partition: _position(tally) for partition, tally in tallies.items()},
             refused=refused,
             gaps=[Gap(partition, t.missing, lost=False) for partition, t in tallies.items() if t.missing],
+            duplicates=self._passed_over,
+            added=self._duplicates.added,
             counts={partition: tally.records for partition, tally in tallies.items()},
             sizes={partition: tally.bytes for partition, tally in tallies.items()},
             timestamps={
@@ -124,11 +139,27 @@ class Reader:
                 decoded.append(record)
             except RecordError as error:
                 refused_out.append((record, _rejection(record, error)))
+        marks = self._mark(decoded, examples) if self._duplicates.is_active else []
         encoded = self._tagger.encode(examples)
-        refused_out += [
-            (decoded[place], _rejection(decoded[place], error)) for place, error in encoded.rejected
-        ]
+        rejected = dict(encoded.rejected)
+        refused_out += [(decoded[place], _rejection(decoded[place], rejected[place])) for place in rejected]
+        for place, mark in enumerate(marks):
+            if place not in rejected:
+                self._duplicates.add(mark)
         return encoded.batch
+
+    def _mark(self, records: list[Record], examples: list[Example]) -> list[int | None]:
+        """Take out what was learned before, also in this very piece; give the marks of the others."""
+        seen: set[int | None] = set()
+        kept: list[tuple[Record, Example, int | None]] = []
+        for record, example in zip(records, examples, strict=True):
+            mark = self._duplicates.mark_of(record, example)
+            if mark is None or (mark not in self._duplicates and mark not in seen):
+                kept.append((record, example, mark))
+                seen.add(mark)
+        self._passed_over += len(records) - len(kept)
+        records[:], examples[:] = [each[0] for each in kept], [each[1] for each in kept]
+        return [each[2] for each in kept]
 
 
 def _tally(

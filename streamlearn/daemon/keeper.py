@@ -60,6 +60,7 @@ class Snapshot:
     sequences_seen: int
     progressive: dict[str, Any]
     model: dict[str, Any]
+    reading: dict[str, Any]
 
 
 class Keeper:
@@ -146,7 +147,7 @@ class Keeper:
             config_digest=lineage.config_digest,
             config=dict(lineage.config),
             identity=lineage.identity,
-            reading=dict(lineage.reading),
+            reading={**lineage.reading, **snapshot.reading},
             positions=snapshot.positions,
             sequences_seen=snapshot.sequences_seen,
             progressive=snapshot.progressive,

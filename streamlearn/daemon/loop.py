@@ -9,7 +9,7 @@ from streamlearn.daemon.pipeline import Pipeline
 from streamlearn.daemon.refusals import Letters, Tolerance
 from streamlearn.data import Position, Record, TopicPartition
 from streamlearn.errors import BrokerUnavailableError, StreamError
-from streamlearn.events import Observer, Polled, StateChanged
+from streamlearn.events import Duplicated, Observer, Polled, StateChanged
 from streamlearn.stream.source import Source
 
 IDLE_POLL_SECONDS = 0.5
@@ -130,6 +130,9 @@ class Loop:
         intake, self._ahead = self._ahead, None
         self._positions.update(intake.positions)
         self._records += sum(intake.counts.values())
+        self._reader.settle(intake)
+        if intake.duplicates:
+            self._observe(Duplicated(intake.duplicates))
         for gap in intake.gaps:
             self._observe(gap)
         for record, rejected in intake.refused:

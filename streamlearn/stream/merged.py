@@ -44,7 +44,7 @@ class MergedSource:
         self._source = source
         self._quantum = quantum
         self._max_records = max_records
-        rows = state["bases"] if state and state["quantum"] == quantum else []
+        rows = state["bases"] if state and state.get("quantum") == quantum else []
         self._bases: dict[TopicPartition, int] = {
             TopicPartition(topic, partition): base for topic, partition, base in rows
         }

@@ -10,6 +10,7 @@ from streamlearn.events import (
     ConsumerRestarted,
     DeadLettered,
     Drift,
+    Duplicated,
     Event,
     Gap,
     Learned,
@@ -62,6 +63,8 @@ class EventLog:
                 emit(logger, logging.WARNING, "dead_letters_spooled", count=count)
             case ConsumerRestarted(reason):
                 emit(logger, logging.WARNING, "consumer_restarted", reason=reason)
+            case Duplicated(count):
+                self._progress.duplicates += count
             case StateChanged():
                 self._state_changed(event)
             case Gap(partition=tp, count=count, lost=lost):
@@ -163,6 +166,7 @@ class _Progress:
         self._sequences = self._tokens = 0
         self._last: Learned | None = None
         self.lag = 0
+        self.duplicates = 0
 
     def add(self, event: Learned) -> None:
         self._sequences += event.sequences
@@ -183,6 +187,9 @@ class _Progress:
         if accuracy is not None:
             fields["token_accuracy"] = round(accuracy, 4)
         fields["lag_records"] = self.lag
+        if self.duplicates:
+            fields["duplicates_passed_over"] = self.duplicates
+            self.duplicates = 0
         self._since, self._sequences, self._tokens = now, 0, 0
         return fields
 

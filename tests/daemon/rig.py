@@ -11,6 +11,7 @@ from streamlearn.checkpoint.store import CheckpointStore
 from streamlearn.checkpoint.writer import BackgroundWriter
 from streamlearn.config.layers import load
 from streamlearn.daemon.copier import Copier
+from streamlearn.daemon.duplicates import Duplicates
 from streamlearn.daemon.intake import Reader
 from streamlearn.daemon.keeper import Keeper, Lineage, Snapshot
 from streamlearn.daemon.loop import Loop
@@ -34,6 +35,7 @@ class Rig:
         every_records: int | None = None,
         letters: Letters | None = None,
         tolerance: Tolerance | None = None,
+        duplicates: Duplicates | None = None,
         **sections: Any,
     ) -> None:
         config = load(write_config(folder / "config.yaml", **sections))
@@ -42,6 +44,7 @@ class Rig:
         self.now = 0.0
         self.tagger = build_tagger(config)
         self.copier = Copier()
+        self.duplicates = duplicates or Duplicates()
         self.progressive = Progressive()
         self.watch = build_watch(config, self.tagger)
         state = folder / "state"
@@ -52,6 +55,7 @@ class Rig:
         loaded = self.store.load_newest()
         checkpoint = loaded.checkpoint if loaded else None
         if checkpoint:
+            self.duplicates.restore(checkpoint.reading)
             self.tagger.restore(checkpoint.model)
             self.progressive.restore(checkpoint.progressive, self.tagger.labels)
             self.watch.restore(checkpoint.progressive["drift"], checkpoint.sequences_seen)
@@ -72,7 +76,7 @@ class Rig:
         )
         self.loop = Loop(
             source,
-            Reader(RecordCodec(), self.tagger),
+            Reader(RecordCodec(), self.tagger, self.duplicates),
             tolerance or Tolerance(None, 1),
             letters or Skipped(),
             self.pipeline,
@@ -86,7 +90,8 @@ class Rig:
     def _snapshot(self, positions: Mapping[TopicPartition, Position]) -> Snapshot:
         progressive = {**self.progressive.state(), "drift": self.watch.state()}
         model = self.copier.copy(self.tagger.view())
-        return Snapshot(dict(positions), self.pipeline.sequences_seen, progressive, model)
+        seen = self.pipeline.sequences_seen
+        return Snapshot(dict(positions), seen, progressive, model, self.duplicates.state())
 
     def run(self, turns: int) -> None:
         """Run for so many turns, then stop in order."""

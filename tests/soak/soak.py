@@ -7,7 +7,7 @@ import sys
 import zlib
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
 
@@ -46,7 +46,7 @@ class Report:
 
     def __str__(self) -> str:
         """Give it as JSON."""
-        return json.dumps(asdict(self))
+        return json.dumps(vars(self))
 
 
 class Soak:

@@ -1,5 +1,7 @@
 """The short form: each fault of the daemon once, on one broker; `python -m tests.soak` is the long one."""
 
+import json
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -40,6 +42,10 @@ def test_a_report_with_anything_wrong_is_not_fine(wrong: str) -> None:
     assert Report(records=3, applied=3).is_fine
     assert not Report(records=3, applied=3, **{wrong: 1}).is_fine
     assert not Report(records=0, applied=0).is_fine
+
+
+def test_a_report_is_one_object() -> None:
+    assert json.loads(str(Report(Counter(["kill"]), records=3)))["faults"] == {"kill": 1}
 
 
 @pytest.mark.apache

@@ -88,7 +88,7 @@ def run(options: Mapping[str, Any], stopping: Callable[[], bool], stack: ExitSta
     keeper = Keeper(writer, CheckpointSchedule(0.3, 500), lineage, seq, lambda _: None, lambda _: None)
 
     def snapshot(at: Mapping[TopicPartition, Position]) -> Snapshot:
-        return Snapshot(dict(at), 0, {}, oracle.state())
+        return Snapshot(dict(at), 0, {}, oracle.state(), {})
 
     loop = Loop(
         source,

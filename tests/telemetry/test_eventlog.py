@@ -3,7 +3,7 @@ import logging
 import pytest
 
 from streamlearn.errors import Reason
-from streamlearn.events import Drift, StateChanged
+from streamlearn.events import Drift, Duplicated, StateChanged
 from streamlearn.telemetry.eventlog import EventLog
 from tests.telemetry import examples
 
@@ -99,6 +99,15 @@ def test_a_lost_connection_is_told_once_and_so_is_its_return(log, caplog):
 def test_a_broker_that_is_away_at_the_start_is_told(log, caplog):
     log(examples.polled(connected=False))
     assert words(caplog) == ["broker_disconnected"]
+
+
+def test_duplicates_are_told_with_the_progress_if_there_were_any(log, clock, caplog):
+    for clock.now, counts in ((5, [2, 3]), (10, []), (20, []), (30, [])):
+        for count in counts:
+            log(Duplicated(count))
+        log(examples.learned())
+    told = [fields.get("duplicates_passed_over") for event, fields in lines(caplog) if event == "progress"]
+    assert told == [5, None, None]
 
 
 def test_progress_is_told_at_intervals_and_an_idle_stream_is_quiet(log, clock, caplog):
