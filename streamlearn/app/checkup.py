@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from streamlearn.app.continuing import require_same_model, require_same_stream
+from streamlearn.app.monitoring import build_watch
 from streamlearn.app.reading import build_source, in_words
 from streamlearn.app.tagger import build_tagger
 from streamlearn.checkpoint.generations import Loaded, open_checkpoint
@@ -24,6 +25,7 @@ def check(path: Path, overrides: Sequence[str], live: bool, timeout_seconds: flo
     try:
         config = load(path, overrides)
         tagger = build_tagger(config)
+        build_watch(config, tagger)
     except ConfigError as error:
         yield from (Finding("config", False, problem, error.exit_code) for problem in error.problems)
         return

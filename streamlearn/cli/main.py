@@ -15,13 +15,14 @@ from streamlearn.cli.evaluate import evaluate
 from streamlearn.cli.inspect import inspect
 from streamlearn.cli.predict import predict
 from streamlearn.cli.produce import produce
+from streamlearn.cli.report import report
 from streamlearn.cli.run import run
 from streamlearn.cli.top import top
 from streamlearn.cli.tune import tune
 from streamlearn.errors import CheckpointError, StreamlearnError, UsageError
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
-for command in (demo, run, top, produce, evaluate, tune, predict, inspect, check):
+for command in (demo, run, top, produce, evaluate, tune, predict, inspect, report, check):
     app.command()(command)
 app.add_typer(checkpoints)
 app.add_typer(deadletters)

@@ -1,5 +1,6 @@
 import pytest
 
+from streamlearn.app.checkup import check
 from streamlearn.app.monitoring import build_watch
 from streamlearn.app.tagger import build_tagger
 from streamlearn.config.layers import load
@@ -39,3 +40,10 @@ def test_a_snapshot_and_no_action_are_always_possible(tmp_path):
 def test_without_an_average_there_is_none_to_begin_anew(tmp_path):
     with pytest.raises(ConfigError, match="cannot reset_average; use snapshot"):
         build(tmp_path, "perceptron", ["reset_average"], average="none")
+
+
+def test_check_says_so_before_anything_runs(tmp_path):
+    path = write_config(tmp_path / "config.yaml", drift={"actions": ["rewarm"]})
+    [finding] = check(path, [], False, 1.0)
+    assert not finding.ok
+    assert "drift.actions: perceptron as set up cannot rewarm" in finding.message

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from streamlearn.app.evaluation import BATCH, batches, open_examples
+from streamlearn.app.monitoring import build_watch
 from streamlearn.app.tagger import build_tagger
 from streamlearn.config.layers import load
 from streamlearn.config.shape import Config
@@ -33,10 +34,10 @@ def alone(config: Config, examples: Sequence[Sequence[Example]]) -> float:
 
 
 def watched(config: Config, examples: Sequence[Sequence[Example]]) -> float:
-    """Give the seconds of the same with everything that is watched on the learning thread."""
+    """Give the seconds of the same with drift and convergence, which are watched on the learning thread."""
     tagger = build_tagger(config)
     encoded = [tagger.encode(batch).batch for batch in examples]
-    with Pipeline(tagger, Progressive()) as pipeline:
+    with Pipeline(tagger, Progressive(), watch=build_watch(config, tagger)) as pipeline:
         for batch in encoded:
             pipeline.submit(batch, 0.0)
             pipeline.settle()

@@ -1,0 +1,30 @@
+"""`streamlearn report`: what was learned, as a page or a picture."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from streamlearn.cli.options import CheckpointPath
+from streamlearn.errors import UsageError
+
+Output = Annotated[
+    Path,
+    typer.Option("--output", "-o", help="File to write: .html, self-contained, or .png.", metavar="FILE"),
+]
+
+
+def report(checkpoint: CheckpointPath, output: Output = Path("report.html")) -> None:
+    """Write a report of a checkpoint: curves since the first start, labels, features, rates, drift."""
+    if output.suffix not in (".html", ".png"):
+        raise UsageError(f"--output {output}: the name ends in {output.suffix!r}; wanted .html or .png")
+    try:
+        from streamlearn.report import figures, page
+    except ModuleNotFoundError as missing:
+        raise UsageError(f"report: {missing}; pip install 'streamlearn[report]'") from None
+    from streamlearn.app.reporting import collect
+
+    facts = collect(checkpoint)
+    content = page.html(facts).encode() if output.suffix == ".html" else figures.png(facts)
+    output.write_bytes(content)
+    print(f"{output}: {len(content):,} bytes")

@@ -1,0 +1,102 @@
+"""The report, written from a state that a small stream has learned."""
+
+import re
+
+import pytest
+
+from streamlearn.app.reporting import collect
+from streamlearn.app.tagger import build_tagger
+from streamlearn.config.layers import load
+from streamlearn.daemon.pipeline import Pipeline
+from streamlearn.events import Drift
+from streamlearn.monitor.history import History
+from streamlearn.monitor.progressive import Progressive
+from streamlearn.report import figures, page
+from tests.cli.command import save_state, streamlearn
+from tests.sequences import make_examples, write_config
+from tests.telemetry import examples
+
+
+def state(tmp_path, **learner):
+    """Learn, and save what was watched meanwhile."""
+    config = write_config(tmp_path / "config.yaml", learner=learner)
+    made, tagger = make_examples(200), build_tagger(load(config))
+    progressive, history = Progressive(), History()
+    with Pipeline(tagger, progressive) as pipeline:
+        for first in range(0, 200, 20):
+            pipeline.submit(tagger.encode(made[first : first + 20]).batch, 0.0)
+            history(pipeline.settle())
+    history(examples.learned(drifts=[Drift(123, "error", "adwin", 0.1, 0.6)], gauges={}))
+    watched = {**progressive.state(), "history": history.state()}
+    return save_state(config, made, tmp_path / "state", progressive=watched)
+
+
+TITLES = [
+    "Learning curve",
+    "Loss",
+    "Features",
+    "Rates of features",
+    "Weight by rate",
+    "Weight by order of first sighting",
+    "Labels of late",
+    "Taken for each other",
+    "Drift",
+    "Heaviest features of B-X",
+]
+LEARNERS = [{"kind": "adf"}, {"kind": "adf", "replay_tokens": 50}, {"kind": "perceptron"}]
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_it_tells_of_the_whole_stream(tmp_path, learner):
+    facts = collect(state(tmp_path, **learner))
+    assert facts["curve"]["sequences"][-1] == 202
+    assert facts["drifts"][0]["sequence"] == 123
+    assert sum(score["support"] for score in facts["label_scores"].values()) > 50
+    assert facts["confusions"]
+    assert len(facts["rows"]) == len(facts["norms"]) > 50
+    assert bool(facts["rates"]) == (learner["kind"] == "adf")
+    assert len(facts["rates"]) == len(facts["rate_norms"])
+
+
+def test_rates_are_those_of_features_that_were_seen(tmp_path):
+    facts = collect(state(tmp_path, kind="adf", rate=0.25, window=20, keep_frequent=0.5))
+    assert max(facts["rates"]) <= 0.25
+    assert min(facts["rates"]) < 0.1
+
+
+def test_the_page_is_one_file_with_all_parts(tmp_path):
+    facts = collect(state(tmp_path, kind="adf"))
+    text = page.html(facts)
+    for title in TITLES:
+        assert f"<h2>{title}</h2>" in text
+    assert text.count("<svg") == 6
+    links = re.findall(r'(?:src|href)="(?!#|data:)([^"]*)"', text)
+    assert links == []
+
+
+def test_names_from_the_stream_are_never_markup(tmp_path):
+    facts = collect(state(tmp_path, kind="perceptron"))
+    evil = "<script>"
+    facts |= {"model": evil, "confusions": [(evil, evil, 1)], "heaviest": {evil: [(evil, 1.0)]}}
+    facts["label_scores"] = {evil: {"f1": 1.0, "precision": 1.0, "recall": 1.0, "support": 1}}
+    assert evil not in page.html(facts)
+
+
+def test_the_picture_is_a_picture(tmp_path):
+    assert figures.png(collect(state(tmp_path, kind="perceptron"))).startswith(b"\x89PNG")
+
+
+def test_a_state_without_history_has_a_report_too(tmp_path):
+    config = write_config(tmp_path / "config.yaml")
+    facts = collect(save_state(config, make_examples(20), tmp_path / "state"))
+    assert facts["curve"]["sequences"] == []
+    assert "<h2>Learning curve</h2>" not in page.html(facts)
+
+
+def test_the_command_writes_what_the_name_asks_for(tmp_path):
+    directory = state(tmp_path, kind="perceptron")
+    output = tmp_path / "r.html"
+    done = streamlearn("report", directory, "-o", output)
+    assert done.returncode == 0, done.stderr
+    assert output.read_text().startswith("<!doctype html>")
+    assert streamlearn("report", directory, "-o", tmp_path / "r.pdf").returncode == 64
