@@ -26,7 +26,7 @@ LEARNED = ("features", "labels", "learner")
 GRIDS: Mapping[str, Grid] = {
     "adf": {"learner.rate": ("0.005", "0.01", "0.05", "0.1"), "learner.sigma": ("1", "5", "10")},
     "swvp": {
-        "learner.substructures": ("single", "blocks"),
+        "learner.substructures": ("blocks", "all"),
         "learner.gamma": ("wm", "wmr"),
         "learner.beta": ("0.5", "1", "2"),
     },

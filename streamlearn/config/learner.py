@@ -23,11 +23,14 @@ Average = Annotated[
 HalfLife = Annotated[float, Field(gt=0, description="Half-life of the exponential average, in sequences.")]
 
 
+Cost = Annotated[float, Field(ge=0, description="Margin that is asked for each wrong label.")]
+
+
 class PerceptronConfig(_Learner):
     """Collins' structured perceptron."""
 
     kind: Literal["perceptron"] = "perceptron"
-    cost: float = Field(default=0.0, ge=0, description="Margin that is asked for each wrong label.")
+    cost: Cost = 0.0
     beam: int = Field(
         default=0, ge=0, description="Labels that every search keeps at each position; 0: it is exact."
     )
@@ -43,7 +46,7 @@ class SwvpConfig(_Learner):
 
     kind: Literal["swvp"] = "swvp"
     substructures: Literal["single", "whole", "blocks", "all", "spans"] = Field(
-        default="blocks",
+        default="all",
         description="JJ: wrong positions one by one, as a whole, in runs, in all sets; or the wrong spans.",
     )
     max_errors: int = Field(
@@ -63,6 +66,7 @@ class SwvpConfig(_Learner):
         default="enforced",
         description="Whether the balanced form meets condition (2), or not, as it was published.",
     )
+    cost: Cost = 0.0
     average: Average = "all"
     half_life: HalfLife = 10_000.0
 

@@ -51,7 +51,8 @@ def find_rival(
     share : of plane 1, as for `streamlearn.kernels.chain.score`, in predictions; z is of plane 0.
     search : Search; mask : Mask, of predictions.
     predicted_out : int32[T]; -1 while no label is known.
-    rival_out : int32[T], z; all 0 while no label is known.
+    rival_out : int32[T], z; all 0 while no label is known. The scores that it is the best of stay in
+        `lattice`, cost included.
 
     Returns
     -------
@@ -59,7 +60,11 @@ def find_rival(
     `rival_out` are z, beside so many of y).
     """
     length, rich = gold.size, rows.edge_rows.size > 0
+    differ = share > 0.0 or search.cost > 0.0 or search.beam > 0 or mask.pairs.size > 0
     gather(rows, first, first + length, node, edge, lattice)
+    predicted_out[:] = -1
+    if known and differ:
+        best_labelling(known, rich, edge, 0, share, mask, lattice, predicted_out)
     score(length, n_labels, rich, edge, 0, 0.0, lattice)
     if search.cost:
         _add_cost(gold, n_labels, search.cost, lattice)
@@ -69,11 +74,6 @@ def find_rival(
         size = _violate(lattice, gold, known, rich, search, rival_out)
     elif known:
         viterbi(lattice, known, rich, rival_out)
-    loss = chain_score(lattice, rival_out[:size], rich) - chain_score(lattice, gold[:size], rich)
-    if not known:
-        predicted_out[:] = -1
-    elif share or search.cost or search.beam or mask.pairs.size:
-        best_labelling(known, rich, edge, 0, share, mask, lattice, predicted_out)
-    else:
+    if known and not differ:
         predicted_out[:] = rival_out
-    return loss, size
+    return chain_score(lattice, rival_out[:size], rich) - chain_score(lattice, gold[:size], rich), size

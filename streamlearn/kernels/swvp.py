@@ -13,10 +13,10 @@ from collections import namedtuple
 import numpy as np
 
 from streamlearn.kernels.averaging import due, rescale, share
-from streamlearn.kernels.chain import gather, new_lattice, score, viterbi
+from streamlearn.kernels.chain import new_lattice
 from streamlearn.kernels.jit import kernel
-from streamlearn.kernels.mask import best_labelling
 from streamlearn.kernels.perceptron import _add
+from streamlearn.kernels.rival import find_rival
 from streamlearn.kernels.swvp_gamma import set_gamma
 from streamlearn.kernels.swvp_substructures import find_substructures, new_substructures, whole
 
@@ -42,7 +42,7 @@ def new_mixture(longest):
 
 @kernel
 def _margin(positions, gold, path, rich, lattice):
-    """Give w · (Φ(x, y) − Φ(x, m^J)) for the wrong positions of J."""
+    """Give w · (Φ(x, y) − Φ(x, m^J)) for the wrong positions of J, minus the cost of each."""
     emit, trans = lattice.emit, lattice.trans
     margin = 0.0
     for i in range(positions.size):
@@ -164,15 +164,15 @@ def add_mixture(rows, first, gold, path, mixture, rate, owed, plain_edges, node,
 
 @kernel
 def swvp_pass(
-    rows, labels, labels_known, importance, n_labels, count, norm_squared, averaging, strategy, marks,
-    plain_edges, mask, node, edge, tallies_out, predicted_out, loss_out,
+    rows, labels, labels_known, importance, n_labels, count, norm_squared, averaging, search, strategy,
+    marks, plain_edges, mask, node, edge, tallies_out, predicted_out, loss_out,
 ):  # fmt: skip
     """Predict, then learn, every sequence of a batch in order.
 
     Parameters
     ----------
-    rows, labels, labels_known, importance, n_labels, count, norm_squared, averaging, plain_edges, mask, node,
-        edge, predicted_out, loss_out : as for `streamlearn.kernels.perceptron.perceptron_pass`.
+    rows, labels, labels_known, importance, n_labels, count, norm_squared, averaging, search, plain_edges,
+        mask, node, edge, predicted_out, loss_out : as for `streamlearn.kernels.perceptron.perceptron_pass`.
     strategy : Strategy.
     marks : SpanMarks of all labels.
     tallies_out : float64[TALLIES], added to.
@@ -188,32 +188,22 @@ def swvp_pass(
     sets, mixture = new_substructures(longest, strategy.max_errors), new_mixture(longest)
     for i in range(rows.starts.size - 1):
         first, last = rows.starts[i], rows.starts[i + 1]
-        gold, guess = labels[first:last], path[: last - first]
-        gather(rows, first, last, node, edge, lattice)
-        # Labels that come up here are scored too, for the margins, but not predicted.
-        score(last - first, labels_known[i], rich, edge, 0, 0.0, lattice)
-        guess[:] = 0
-        if n_labels > 0:
-            viterbi(lattice, n_labels, rich, guess)
-        n_wrong = 0
-        for t in range(last - first):
-            if guess[t] != gold[t]:
+        gold, rival = labels[first:last], path[: last - first]
+        _, size = find_rival(
+            rows, first, gold, n_labels, labels_known[i], share(averaging, count), search, mask, node, edge,
+            lattice, predicted_out[first:last], rival,
+        )  # fmt: skip
+        gold, rival, n_wrong = gold[:size], rival[:size], 0
+        for t in range(size):
+            if rival[t] != gold[t]:
                 wrong[n_wrong] = t
                 n_wrong += 1
         if n_wrong:
-            _decide(strategy, wrong[:n_wrong], gold, guess, marks, rich, lattice, sets, mixture, tallies_out)
-        if n_labels > 0:
-            predicted_out[first:last] = guess
-            taken = share(averaging, count)
-            if taken or mask.pairs.size:
-                best_labelling(n_labels, rich, edge, 0, taken, mask, lattice, predicted_out[first:last])
-        else:
-            predicted_out[first:last] = -1
-        if n_wrong:
+            _decide(strategy, wrong[:n_wrong], gold, rival, marks, rich, lattice, sets, mixture, tallies_out)
             # Added sequence by sequence, so that the cut into batches changes no bit of it.
             owed = due(averaging, count)
             norm_squared += add_mixture(
-                rows, first, gold, guess, mixture, importance[i], owed, plain_edges, node, edge
+                rows, first, gold, rival, mixture, importance[i], owed, plain_edges, node, edge
             )
         loss_out[i] = n_wrong
         n_labels = labels_known[i]

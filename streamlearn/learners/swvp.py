@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from streamlearn.data import Rows
 from streamlearn.kernels import swvp, swvp_gamma, swvp_substructures
+from streamlearn.kernels.rival import Search
 from streamlearn.learners.averaged import Average, Averaged
 from streamlearn.learners.base import Supervision
 
@@ -52,6 +53,8 @@ class Swvp(Averaged):
     beta : β ≥ 0, the power of either; 0 weighs all alike.
     violations : ``aggressive`` updates use violations alone, ``balanced`` ones all mixed assignments.
     condition : whether condition (2) is enforced on balanced updates, or not, as in the paper's experiments.
+    cost : the margin that is asked for each wrong label; 0 as in the paper. z is found with it, and a mixed
+        assignment is a violation where it falls short of it.
     average : what predictions are made with: the last weights, the average of all, or an exponential one.
     half_life : of the exponential average, in sequences.
     """
@@ -61,17 +64,19 @@ class Swvp(Averaged):
         max_rows: tuple[int, int],
         plain_edges: bool = True,
         *,
-        substructures: Substructures = "blocks",
+        substructures: Substructures = "all",
         max_errors: int = 6,
         gamma: Weighting = "wm",
         beta: float = 1.0,
         violations: Violations = "aggressive",
         condition: Condition = "enforced",
+        cost: float = 0.0,
         average: Average = "all",
         half_life: float = 10_000.0,
     ) -> None:
         super().__init__(max_rows, plain_edges, average, half_life)
         rule = swvp_gamma.Gamma(WEIGHTINGS[gamma], beta, violations == "aggressive", condition == "enforced")
+        self._search = Search(cost, 0, False)
         self._strategy = swvp.Strategy(SUBSTRUCTURES[substructures], max_errors, rule)
         self._tallies = np.zeros(swvp.TALLIES)
 
@@ -86,9 +91,9 @@ class Swvp(Averaged):
         return float(
             swvp.swvp_pass(
                 rows, supervision.labels, supervision.labels_known, supervision.importance, n_labels,
-                self._count, self._norm_squared, self._averaging, self._strategy, supervision.marks,
-                self._plain_edges, supervision.mask, self._weights.node, self._weights.edge, self._tallies,
-                predicted_out, loss_out,
+                self._count, self._norm_squared, self._averaging, self._search, self._strategy,
+                supervision.marks, self._plain_edges, supervision.mask, self._weights.node,
+                self._weights.edge, self._tallies, predicted_out, loss_out,
             )
         )  # fmt: skip
 

@@ -48,7 +48,7 @@ def swvp(**settings: Any) -> MakeLearner:
 
 
 def swvp_of_blocks(space: FeatureSpace) -> Learner:
-    return swvp()(space)
+    return swvp(substructures="blocks")(space)
 
 
 def swvp_of_single_positions(space: FeatureSpace) -> Learner:

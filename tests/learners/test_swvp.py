@@ -89,10 +89,12 @@ def test_it_learns_as_the_algorithm_over_strings(substructures, gamma, violation
 
 @pytest.mark.parametrize("average", ["none", "all", "exponential"])
 @pytest.mark.parametrize("ready_made", [False, True], ids=["templates", "ready-made"])
-def test_the_whole_as_substructure_is_the_perceptron_bit_for_bit(average, ready_made):
+@pytest.mark.parametrize("cost", [0.0, 0.5])
+def test_the_whole_as_substructure_is_the_perceptron_bit_for_bit(average, ready_made, cost):
     stream, templates = make_stream(80, seed=3, ready_made=ready_made), [] if ready_made else TEMPLATES
-    of_collins = make_bench(templates, learner=perceptron(average=average, half_life=7.0))
-    whole = make_bench(templates, learner=swvp(substructures="whole", average=average, half_life=7.0))
+    chosen = {"average": average, "half_life": 7.0, "cost": cost}
+    of_collins = make_bench(templates, learner=perceptron(**chosen))
+    whole = make_bench(templates, learner=swvp(substructures="whole", **chosen))
     for batch in cut(stream, [1, 5, 30]):
         assert whole.tagger.learn_many(batch) == of_collins.tagger.learn_many(batch)
     state = whole.learner.state()
@@ -148,7 +150,7 @@ def test_the_balanced_form_as_published_does_not():
 
 def test_every_block_is_a_violation_and_only_ignorance_makes_it_back_off():
     known = [f"L{y}" for y in range(6)]
-    bench = make_bench(TEMPLATES, learner=swvp(gamma="wm", beta=0.0), known=known)
+    bench = make_bench(TEMPLATES, learner=swvp(substructures="blocks", beta=0.0), known=known)
     for seed in range(10):
         bench.tagger.learn_many(make_stream(60, seed=seed))
     gauges = bench.learner.gauges()

@@ -59,7 +59,7 @@ _RATES = ("0.05", "0.1", "0.2")
 LEARNERS: Mapping[str, Variant] = {
     "perceptron": Variant("perceptron", _ONCE),
     "swvp": Variant(
-        "swvp", _ONCE, {"learner.substructures": ("single", "blocks"), "learner.beta": ("0.5", "1")}
+        "swvp", _ONCE, {"learner.substructures": ("blocks", "all"), "learner.beta": ("0.5", "1")}
     ),
     "pa": Variant("pa", _ONCE, {"learner.aggressiveness": ("0.03", "0.1")}),
     "arow": Variant("arow", _ONCE, {"learner.regularization": ("3", "10", "30")}),
