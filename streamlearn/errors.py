@@ -35,7 +35,7 @@ class StreamError(StreamlearnError):
 
 
 class BrokerUnavailableError(StreamlearnError):
-    """No broker answered within the time that was allowed."""
+    """No broker answered within the time that was allowed, or a dead letter cannot be delivered."""
 
     exit_code = 69
 

@@ -67,7 +67,7 @@ def test_another_model_a_changed_key_and_a_small_table_are_problems(config: Path
     save(config)
     for override, part in (
         ("model=other", "of the model 'test'"),
-        ("learner.average=false", "other values of learner.average"),
+        ("learner.kind=sgd", "other values of learner."),
         ("features.max_features=9", "features.max_features is 9, wanted "),
     ):
         problem = found(config, override)["checkpoint"]
