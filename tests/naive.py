@@ -91,12 +91,13 @@ def conlleval(sequences):
 # --- Chains: every labelling, one by one. ---
 
 
-def path_score(emit, trans, path):
-    """Add up emit[t][y_t], and trans[t][y_prev][y_t] at every t > 0."""
-    pairs = itertools.pairwise(path)
-    return sum(emit[t][y] for t, y in enumerate(path)) + sum(
-        trans[t][y_prev][y] for t, (y_prev, y) in enumerate(pairs, start=1)
-    )
+def path_score(emit, trans, path, triple=None):
+    """Add up emit[t][y_t], trans[t][y_prev][y_t] at every t > 0, triple[y_prev2][y_prev][y_t] at t > 1."""
+    total = sum(emit[t][y] for t, y in enumerate(path))
+    total += sum(trans[t][path[t - 1]][path[t]] for t in range(1, len(path)))
+    if triple is not None and len(triple):
+        total += sum(triple[path[t - 2]][path[t - 1]][path[t]] for t in range(2, len(path)))
+    return total
 
 
 def best_labelling(n_labels, length, score):
@@ -127,6 +128,18 @@ def chain_marginals(n_labels, length, score):
             if t:
                 edge[t][path[t - 1]][y] += p
     return log_z, node, edge
+
+
+def expected_triples(n_labels, length, score):
+    """Give Σ_t P(y_{t-2}, y_{t-1}, y_t) as [y_prev2][y_prev][y], from all L**T labellings."""
+    paths = list(itertools.product(range(n_labels), repeat=length))
+    scores = [score(path) for path in paths]
+    log_z = log_sum(scores)
+    found = [[[0.0] * n_labels for _ in range(n_labels)] for _ in range(n_labels)]
+    for path, one in zip(paths, scores, strict=True):
+        for t in range(2, length):
+            found[path[t - 2]][path[t - 1]][path[t]] += math.exp(one - log_z)
+    return found
 
 
 def best_labellings(n_labels, length, score, k):
@@ -214,8 +227,8 @@ def ready_made_features(positions):
 class Chain:
     """Labels, features, scores and averages, of all weights after every sequence.
 
-    `room` is how many features fit, of U, and of B and * together. Later features do not exist, but the
-    transition that has no values always does.
+    `room` is how many features fit, of U, and of B and * together. Later features do not exist, but
+    transitions and triples of labels always do.
     """
 
     def __init__(self, average="none", half_life=10_000.0, room=(10**9, 10**9)):
@@ -233,9 +246,9 @@ class Chain:
         for kind, name, value in position:
             table = "U" if kind == "U" else "B"
             known = self._known[table]
-            if name not in known and name != "B" and len(known) < self._room[table]:
+            if name not in known and name not in ("B", "T") and len(known) < self._room[table]:
                 known.add(name)
-            if name in known or name == "B":
+            if name in known or name in ("B", "T"):
                 yield kind, name, value
 
     def _phi(self, positions, path):
@@ -245,6 +258,8 @@ class Chain:
                     yield (name, path[t]), value
                 if kind in "B*" and t > 0:
                     yield (name, path[t - 1], path[t]), value
+                if kind == "T" and t > 1:
+                    yield (name, *path[t - 2 : t + 1]), value
 
     def difference(self, positions, gold, path):
         """Give Φ(x, gold) − Φ(x, path) as a dictionary."""

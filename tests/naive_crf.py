@@ -61,13 +61,17 @@ class Adf(_Crf):
         self._row = {}
 
     def _update(self, positions, gradient, importance):
-        rows = {("U" if kind == "U" else "B", name) for position in positions for kind, name, _ in position}
+        features = {(kind, name) for position in positions for kind, name, _ in position}
+        rows = {("U" if kind == "U" else "B", name) for kind, name in features - {("T", "T")}}
+        if ("T", "T") in features and len(positions) > 2:
+            # "Two positions back is y" is a feature for each label y.
+            rows |= {("T", label) for label in self.labels}
         for row in rows:
             self.rates.setdefault(row, max(self._new, self._min_rate))
             self._counts[row] = self._counts.get(row, 0) + 1
         both = {name for position in positions for kind, name, _ in position if kind == "*"}
         for key, slope in gradient.items():
-            row = ("B" if len(key) == 3 or key[0] in both else "U", key[0])
+            row = ("B" if len(key) == 3 or key[0] in both else "U", key[0]) if len(key) < 4 else key[:2]
             self._row[key] = row
             self.last[key] += importance * self.rates[row] * slope
         if self.seen == math.floor(self._ends[-1]):

@@ -10,8 +10,8 @@ from collections import defaultdict
 from tests.naive import Chain, chunks
 
 
-def substructures(jj, gold, guess, max_errors=6):
-    """Give JJ, sets of positions, without regard to where the guess is right."""
+def substructures(jj, gold, guess, max_errors=6, order=1):
+    """Give JJ, sets of positions, without regard to where the guess is right; `order` is of the chain."""
     n = len(gold)
     wrong = [t for t in range(n) if gold[t] != guess[t]]
     if jj == "single":
@@ -22,8 +22,10 @@ def substructures(jj, gold, guess, max_errors=6):
         return [set(chosen) for k in range(1, n + 1) for chosen in itertools.combinations(range(n), k)]
     if jj == "spans":
         return [set(range(begin, end)) for labels in (gold, guess) for begin, end, _ in chunks(labels)]
-    runs = itertools.groupby(range(n), key=lambda t: gold[t] != guess[t])
-    return [set(run) for is_wrong, run in runs if is_wrong]
+    # In the second order one right position does not part two blocks: a triple sees both.
+    inside = {t for t in range(n) if order == 2 and {t - 1, t + 1} <= set(wrong)} | set(wrong)
+    runs = itertools.groupby(range(n), key=lambda t: t in inside)
+    return [set(run) for is_inside, run in runs if is_inside]
 
 
 def mixed(held, gold, guess):
@@ -31,9 +33,9 @@ def mixed(held, gold, guess):
     return tuple(guess[t] if t in held else gold[t] for t in range(len(gold)))
 
 
-def mixed_assignments(jj, gold, guess, max_errors=6):
+def mixed_assignments(jj, gold, guess, max_errors=6, order=1):
     """Give the different m^J that are not the gold labelling."""
-    found = [mixed(held, gold, guess) for held in substructures(jj, gold, guess, max_errors)]
+    found = [mixed(held, gold, guess) for held in substructures(jj, gold, guess, max_errors, order)]
     return [m for m in dict.fromkeys(found) if m != tuple(gold)]
 
 
@@ -67,10 +69,11 @@ def set_gamma(margins, strategy="wm", beta=1.0, aggressive=True, enforced=True):
 class Swvp(Chain):
     """Learns with the last weights; the guess is given, so that ties need not be broken alike."""
 
-    def __init__(self, jj, max_errors=6, **gamma):
+    def __init__(self, jj, max_errors=6, order=1, **gamma):
         super().__init__()
         self._jj = jj
         self._max_errors = max_errors
+        self._order = order
         self._gamma = gamma
         self.backoffs = 0
         self.margins = []
@@ -82,7 +85,7 @@ class Swvp(Chain):
         self.margins = []
         if guess == gold:
             return
-        found = mixed_assignments(self._jj, gold, guess, self._max_errors)
+        found = mixed_assignments(self._jj, gold, guess, self._max_errors, self._order)
         right = self.score(positions, gold, self.last)
         self.margins = [right - self.score(positions, m, self.last) for m in found]
         gamma = set_gamma(self.margins, **self._gamma)

@@ -27,7 +27,8 @@ from streamlearn.learners.swvp import Swvp
 from streamlearn.learners.tagger import Tagger
 from streamlearn.monitor.progressive import Progressive
 
-# Each takes (rows of the two tables, whether plain transitions are learned) and its settings by name.
+# Each takes rows of the two tables, whether plain transitions and triples of labels are learned, and its
+# settings by name.
 LEARNERS: dict[str, Callable[..., Learner]] = {
     "perceptron": Perceptron,
     "swvp": Swvp,
@@ -62,7 +63,9 @@ def build_tagger(config: Config) -> Tagger:
 
 def _build_learner(config: Config, space: FeatureSpace) -> Learner:
     settings = config.learner.model_dump(exclude={"kind", "replay_tokens", "replay_looks"})
-    learner = LEARNERS[config.learner.kind](space.capacities, space.plain_edges, **settings)
+    learner = LEARNERS[config.learner.kind](
+        space.capacities, space.plain_edges, space.second_order, **settings
+    )
     tokens, looks = config.learner.replay_tokens, config.learner.replay_looks
     return Replay(learner, tokens, looks) if tokens else learner
 

@@ -116,6 +116,7 @@ class FeatureSpace:
         self, templates: Sequence[Template], max_features: int, max_edge_features: int, names: NameBook
     ) -> None:
         self.views = views_of(templates)
+        self.second_order = any(t.kind == "T" for t in templates)
         self.plain_edges = not templates or any(t.is_plain_transition for t in templates)
         node = [t for t in templates if t.kind == "U"]
         both = [t for t in templates if t.kind == "*"]

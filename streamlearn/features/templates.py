@@ -5,6 +5,7 @@ r"""CRF++'s template language, with columns by name, views, and one more kind of
 ``B01:%x[0,0]``              fires with the pair of the previous label and the label
 ``*02:%x[0,0]``              both (Wapiti's ``*``), in one row of the weights
 ``B``                        the plain transitions
+``T``                        plain triples: the two labels before, and the label
 ``%x[0,pos]``                a column by name
 ``%x[0,w.lower.suffix3]``    derivations of its value (`streamlearn.features.views`)
 ===========================  ==============================================================
@@ -21,7 +22,7 @@ from streamlearn.errors import ConfigError
 from streamlearn.features.views import View, derivation
 
 _MACRO = re.compile(r"%x\[\s*([+-]?\d+)\s*,\s*([^\]\s]+)\s*\]")
-_KINDS = "UB*"
+_KINDS = "UB*T"
 MAX_SHIFT = 64
 
 
@@ -48,7 +49,7 @@ class Template:
 
     @property
     def kind(self) -> str:
-        """``U``, ``B`` or ``*``."""
+        """``U``, ``B``, ``*`` or ``T``."""
         return self.literals[0][0]
 
     @property
@@ -80,7 +81,7 @@ def _view(text: str, columns: Sequence[str], where: str) -> View:
 
 def _template(line: str, columns: Sequence[str], where: str) -> Template:
     if line[0] not in _KINDS:
-        raise ConfigError(f"{where}: {line!r} begins with none of U, B, * (and # for comments)")
+        raise ConfigError(f"{where}: {line!r} begins with none of U, B, *, T (and # for comments)")
     literals, macros, end = [], [], 0
     for match in _MACRO.finditer(line):
         shift = int(match[1])
@@ -92,6 +93,8 @@ def _template(line: str, columns: Sequence[str], where: str) -> Template:
     literals.append(line[end:])
     if any("%x" in literal for literal in literals):
         raise ConfigError(f"{where}: {line!r} has a macro that is not %x[row,column]")
+    if line[0] == "T" and macros:
+        raise ConfigError(f"{where}: {line!r} has a macro; triples of labels are plain: write T")
     return Template(tuple(literals), tuple(macros))
 
 

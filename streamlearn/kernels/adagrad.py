@@ -58,25 +58,27 @@ def _adapt(rows, begin, end, weights, slopes, steps):
 
 @kernel
 def adagrad_pass(
-    rows, labels, labels_known, importance, n_labels, seen, due, steps, plain_edges, mask, node, edge, metas,
+    rows, labels, labels_known, importance, n_labels, seen, due, steps, plain_edges, mask, weights, metas,
     slopes, predicted_out, loss_out,
 ):  # fmt: skip
     """Predict, then learn, every sequence of a batch in order.
 
     Parameters
     ----------
-    rows, labels, labels_known, importance, n_labels, plain_edges, mask, node, edge, predicted_out : as for
+    rows, labels, labels_known, importance, n_labels, plain_edges, mask, weights, predicted_out : as for
         `streamlearn.kernels.perceptron.perceptron_pass`; importance is a factor of the gradient.
     seen : sequences learned before this batch; due : the sum Λ by then.
-    metas : (float64[node rows, 1], float64[edge rows, 1]).
-    slopes : two arrays like one plane of `node` and `edge`, all 0 before and after.
+    metas : (float64[node rows, 1], float64[edge rows, 1], float64[triple rows, 1]).
+    slopes : Weights of one plane, all 0 before and after.
     loss_out : float64[N], −log P(gold | x) of each sequence before its update.
 
     Returns
     -------
     Λ after the batch.
     """
-    ascent = new_ascent(rows, max(n_labels, labels_known[-1]), 1, node, edge)
+    node, edge, triple = weights
+    ascent = new_ascent(rows, max(n_labels, labels_known[-1]), 1, weights)
+    contexts = np.arange(triple.shape[0]).astype(np.int32)
     plain, rich = np.zeros(1, np.int32), rows.edge_rows.size > 0
     for i in range(rows.starts.size - 1):
         first, last = rows.starts[i], rows.starts[i + 1]
@@ -86,17 +88,21 @@ def adagrad_pass(
         _settle_all(rows.node_rows, node_span[0], node_span[1], node, metas[0], due, steps)
         _settle_all(rows.edge_rows, edge_span[0], edge_span[1], edge, metas[1], due, steps)
         _settle_all(plain, 0, 1, edge, metas[1], due, steps)
+        n_contexts = L if contexts.size and last - first > 2 else 0
+        _settle_all(contexts, 0, n_contexts, triple, metas[2], due, steps)
         loss_out[i] = predict_and_differentiate(
-            rows, first, labels[first:last], n_labels, L, 0, 0.0, mask, node, edge, ascent,
+            rows, first, labels[first:last], n_labels, L, 0, 0.0, mask, weights, ascent,
             predicted_out[first:last],
         )  # fmt: skip
         ascent.node_steps[:] = importance[i]
         ascent.edge_steps[:] = importance[i]
+        ascent.triple_steps[:] = importance[i]
         plain_step = importance[i] if plain_edges else 0.0
-        climb(rows, first, last - first, L, plain_step, 0.0, slopes[0], slopes[1], ascent)
-        _adapt(rows.node_rows, node_span[0], node_span[1], node, slopes[0], steps)
-        _adapt(rows.edge_rows, edge_span[0], edge_span[1], edge, slopes[1], steps)
-        _adapt(plain, 0, 1, edge, slopes[1], steps)
+        climb(rows, first, last - first, L, plain_step, 0.0, slopes, ascent)
+        _adapt(rows.node_rows, node_span[0], node_span[1], node, slopes.node, steps)
+        _adapt(rows.edge_rows, edge_span[0], edge_span[1], edge, slopes.edge, steps)
+        _adapt(plain, 0, 1, edge, slopes.edge, steps)
+        _adapt(contexts, 0, n_contexts, triple, slopes.triple, steps)
         n_labels = L
         seen += 1
         due += steps.inverse_variance / seen

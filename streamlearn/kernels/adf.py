@@ -127,27 +127,31 @@ def _settle(rows, weights, meta, window, seen, importance, schedule, stale, step
 
 @kernel
 def adf_pass(
-    rows, labels, labels_known, importance, n_labels, seen, window, schedule, plain_edges, mask, node,
-    edge, metas, predicted_out, loss_out,
+    rows, labels, labels_known, importance, n_labels, seen, window, schedule, plain_edges, mask,
+    weights, metas, predicted_out, loss_out,
 ):  # fmt: skip
     """Predict, then learn, every sequence of a batch in order.
 
     Parameters
     ----------
-    rows, labels, labels_known, importance, n_labels, plain_edges, mask, node, edge, predicted_out : as for
-        `streamlearn.kernels.perceptron.perceptron_pass`; `node` and `edge` have as many planes as the
-        schedule's average needs.
+    rows, labels, labels_known, importance, n_labels, plain_edges, mask, weights, predicted_out : as for
+        `streamlearn.kernels.perceptron.perceptron_pass`; `weights` have as many planes as the schedule's
+        average needs.
     seen : sequences learned before this batch; window : the window that the next one belongs to.
-    metas : (float64[node rows, 4], float64[edge rows, 4]), or 5 with an exponential average.
+    metas : (float64[node rows, 4], float64[edge rows, 4], float64[triple rows, 4]), or 5 with an exponential
+        average. The rows of triples, one for each label two positions back, are active in all sequences
+        that are long enough: each of their weights has a slope there.
     loss_out : float64[N], −log P(gold | x) of each sequence before its update.
 
     Returns
     -------
     The window of the next sequence.
     """
-    ascent = new_ascent(rows, max(n_labels, labels_known[-1]), node.shape[1], node, edge)
+    node, edge, triple = weights
+    ascent = new_ascent(rows, max(n_labels, labels_known[-1]), node.shape[1], weights)
     plain, plain_steps = np.zeros(1 if plain_edges else 0, np.int32), np.zeros(1)
-    stale = np.empty(max(1, ascent.node_steps.size, ascent.edge_steps.size), np.int32)
+    contexts = np.arange(triple.shape[0]).astype(np.int32)
+    stale = np.empty(max(1, ascent.node_steps.size, ascent.edge_steps.size, contexts.size), np.int32)
     rich = rows.edge_rows.size > 0
     for i in range(rows.starts.size - 1):
         first, last = rows.starts[i], rows.starts[i + 1]
@@ -157,13 +161,15 @@ def adf_pass(
         if rich:
             active = rows.edge_rows[rows.edge_starts[first] : rows.edge_starts[last]]
             _settle(active, edge, metas[1], window, seen, weight, schedule, stale, ascent.edge_steps)
+        active = contexts[: L if last - first > 2 else 0]
+        _settle(active, triple, metas[2], window, seen, weight, schedule, stale, ascent.triple_steps)
         _settle(plain, edge, metas[1], window, seen, weight, schedule, stale, plain_steps)
         plane, share = averaging(schedule, seen)
         loss_out[i] = predict_and_differentiate(
-            rows, first, gold, n_labels, L, plane, share, mask, node, edge, ascent, predicted_out[first:last]
+            rows, first, gold, n_labels, L, plane, share, mask, weights, ascent, predicted_out[first:last]
         )
         count = float(seen) if schedule.average == AVERAGE_ALL else 0.0
-        climb(rows, first, last - first, L, plain_steps[0], count, node, edge, ascent)
+        climb(rows, first, last - first, L, plain_steps[0], count, weights, ascent)
         n_labels = L
         seen += 1
         if seen == window_end(window, schedule):

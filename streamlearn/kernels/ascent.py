@@ -8,15 +8,16 @@ from collections import namedtuple
 
 import numpy as np
 
-from streamlearn.kernels.chain import gather, new_lattice, score
-from streamlearn.kernels.crf import chain_score, marginals, new_marginals
+from streamlearn.kernels.chain import chain_score, gather, new_lattice, score
 from streamlearn.kernels.jit import kernel
 from streamlearn.kernels.mask import best_labelling
+from streamlearn.kernels.pairs import expect, new_expected
 
 # node float64[T, label], edge float64[T or 1, slot · label]: the gradient at each position, of pairs summed
-# into index 0 where no edge feature depends on the position; node_steps, edge_steps float64[·]: how far
-# each active row of the sequence goes along it.
-Ascent = namedtuple("Ascent", "lattice marginals node edge node_steps edge_steps")
+# into index 0 where no edge feature depends on the position; triple float64[row, slot · label]: of triples,
+# summed; node_steps, edge_steps, triple_steps float64[·]: how far each active row of the sequence goes along
+# it.
+Ascent = namedtuple("Ascent", "lattice marginals node edge triple node_steps edge_steps triple_steps")
 
 
 @kernel
@@ -29,22 +30,24 @@ def _most(starts, rows_starts):
 
 
 @kernel
-def new_ascent(rows, n_labels, planes, node, edge):
+def new_ascent(rows, n_labels, planes, weights):
     """Allocate what the longest sequence of `rows` needs; `planes` of the weights are read."""
-    lattice = new_lattice(rows, n_labels, planes, node, edge)
+    lattice = new_lattice(rows, n_labels, planes, weights)
     return Ascent(
         lattice,
-        new_marginals(lattice),
+        new_expected(lattice),
         np.empty_like(lattice.emit),
-        np.zeros((lattice.trans.shape[0], edge[0, 0].size)),
+        np.zeros((lattice.trans.shape[0], weights.edge[0, 0].size)),
+        np.zeros((weights.triple.shape[0], weights.edge[0, 0].size)),
         np.empty(_most(rows.starts, rows.node_starts)),
         np.empty(_most(rows.starts, rows.edge_starts) if rows.edge_rows.size else 0),
+        np.empty(weights.triple.shape[0]),
     )
 
 
 @kernel
 def predict_and_differentiate(
-    rows, first, gold, known, n_labels, plane, share, mask, node, edge, ascent, path_out
+    rows, first, gold, known, n_labels, plane, share, mask, weights, ascent, path_out
 ):
     """Label a sequence, then find the gradient at the last weights.
 
@@ -61,15 +64,15 @@ def predict_and_differentiate(
     -log P(gold | x).
     """
     lattice, length, rich = ascent.lattice, gold.size, rows.edge_rows.size > 0
-    gather(rows, first, first + length, node, edge, lattice)
+    gather(rows, first, first + length, weights, lattice)
     if known:
-        best_labelling(known, rich, edge, plane, share, mask, lattice, path_out)
+        best_labelling(known, rich, weights, plane, share, mask, lattice, path_out)
     else:
         path_out[:] = -1
     if known != n_labels or plane or share or mask.pairs.size:
-        score(length, n_labels, rich, edge, 0, 0.0, lattice)
-    log_z = marginals(lattice, length, n_labels, rich, ascent.marginals)
-    _differentiate(gold, n_labels, rich, edge.shape[3], ascent)
+        score(length, n_labels, rich, weights, 0, 0.0, lattice)
+    log_z = expect(lattice, length, n_labels, rich, ascent.marginals)
+    _differentiate(gold, n_labels, rich, weights.edge.shape[3], ascent)
     return log_z - chain_score(lattice, gold, rich)
 
 
@@ -93,6 +96,19 @@ def _differentiate(gold, L, rich, capacity, ascent):
                 pairs[k, begin + y] = -joint[k, y_prev, y]
     for t in range(1, gold.size):
         pairs[t if rich else 0, (1 + gold[t - 1]) * capacity + gold[t]] += 1.0
+    if ascent.triple.size and gold.size > 2:
+        _differentiate_triples(gold, L, capacity, ascent.marginals.triple, ascent.triple)
+
+
+@kernel
+def _differentiate_triples(gold, L, capacity, expected, slopes_out):
+    for y_prev in range(L):
+        for y_prev2 in range(L):
+            begin = (1 + y_prev) * capacity
+            for y in range(L):
+                slopes_out[y_prev2, begin + y] = -expected[y_prev, y_prev2, y]
+    for t in range(2, gold.size):
+        slopes_out[gold[t - 2], (1 + gold[t - 1]) * capacity + gold[t]] += 1.0
 
 
 @kernel
@@ -114,16 +130,17 @@ def _add_rows(rows, steps, slopes, end, count, weights):
 
 
 @kernel
-def climb(rows, first, length, n_labels, plain_step, count, node, edge, ascent):
+def climb(rows, first, length, n_labels, plain_step, count, weights, ascent):
     """Do w += step · gradient for every active row of a sequence, each with its own step.
 
     Parameters
     ----------
     plain_step : step of the plain transitions; 0 if they are not learned.
     count : what plane 1 gets of each change, as `streamlearn.kernels.perceptron` counts; 0 for nothing.
-    node, edge : what goes up: weights, or anything of their shape.
+    weights : what goes up: Weights, or anything of their shape.
     ascent : as `predict_and_differentiate` left it, with the steps; it is used up.
     """
+    node, edge = weights.node, weights.edge
     flat_node = node.reshape(node.shape[0], node[0].size)
     flat_edge = edge.reshape(edge.shape[0], edge[0].size)
     L, capacity, rich = n_labels, edge.shape[3], rows.edge_rows.size > 0
@@ -150,3 +167,13 @@ def climb(rows, first, length, n_labels, plain_step, count, node, edge, ascent):
                 _add_rows(rows.edge_rows[middle:end], steps, slopes, reach, count, flat_edge)
         if plain_step and t and (rich or t == 1):
             _add_rows(plain, plain_steps, slopes, (1 + L) * capacity, count, flat_edge)
+    if weights.triple.size and length > 2:
+        _climb_triples(L, capacity, count, weights.triple, ascent)
+
+
+@kernel
+def _climb_triples(L, capacity, count, weights, ascent):
+    flat, rows = weights.reshape(weights.shape[0], weights[0].size), np.arange(L).astype(np.int32)
+    for y in range(L):
+        one = slice(y, y + 1)
+        _add_rows(rows[one], ascent.triple_steps[one], ascent.triple[y], (1 + L) * capacity, count, flat)

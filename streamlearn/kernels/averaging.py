@@ -54,13 +54,14 @@ def _base(averaging, count):
 
 
 @kernel
-def rescale(averaging, count, used, node, edge):
+def rescale(averaging, count, used, weights):
     """Move plane 1 to the base of `count` learned sequences; to be called after each of them.
 
-    `used` is how many rows of `node` and `edge` are in use.
+    `used` is how many rows of nodes and of edges are in use.
     """
     if averaging.kind == AVERAGE_EXPONENTIAL:
         moved = _base(averaging, count) - _base(averaging, count - 1)
         if moved:
-            node[: used[0], 1] *= 2.0**-moved
-            edge[: used[1], 1] *= 2.0**-moved
+            weights.node[: used[0], 1] *= 2.0**-moved
+            weights.edge[: used[1], 1] *= 2.0**-moved
+            weights.triple[:, 1] *= 2.0**-moved

@@ -18,8 +18,8 @@ from collections import namedtuple
 
 import numpy as np
 
-from streamlearn.kernels.chain import step
 from streamlearn.kernels.jit import kernel
+from streamlearn.kernels.viterbi import step
 
 # score float64[T, L] and back int32[T, L]: the best prefix that ends in each label, of what was kept before;
 # kept int32[T, width], ascending; best int32[T], the best label of each position.
@@ -47,7 +47,7 @@ def _keep(scores, kept_out):
 def beam_search(lattice, length, n_labels, rich, width):
     """Search a scored sequence, keeping the best `width` ≥ 1 of its labels at each position.
 
-    `rich` is as for `streamlearn.kernels.chain.viterbi`.
+    `rich` is as for `streamlearn.kernels.viterbi.viterbi`.
 
     Returns
     -------

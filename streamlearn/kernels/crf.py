@@ -17,7 +17,7 @@ Marginals = namedtuple("Marginals", "node edge weight turned local beta")
 
 # Exponentials are 0 (forbidden) or at least this, and forward and backward values, which sum to 1, are 0 or
 # at least its square: no product of two exponentials and one value underflows, so nothing is ever lost.
-_SMALL = 1e-75
+SMALL = 1e-75
 
 
 @kernel
@@ -35,7 +35,7 @@ def new_marginals(lattice):
 
 
 @kernel
-def _exponentiate(trans, emit, L, weight, turned):
+def exponentiate(trans, emit, L, weight, turned):
     """Write exp(trans + emit - top) and its transpose.
 
     Returns
@@ -50,7 +50,7 @@ def _exponentiate(trans, emit, L, weight, turned):
         for y in range(L):
             x = trans[y_prev, y] + emit[y]
             value = np.exp(x - top) if x > -np.inf else 0.0
-            if value < _SMALL and x > -np.inf:
+            if value < SMALL and x > -np.inf:
                 return np.nan
             weight[y_prev, y] = value
             turned[y, y_prev] = value
@@ -58,7 +58,7 @@ def _exponentiate(trans, emit, L, weight, turned):
 
 
 @kernel
-def _exponentiate_all(emit, length, L, local):
+def exponentiate_all(emit, length, L, local):
     """Write exp(emit - its maximum at each position).
 
     Returns
@@ -73,7 +73,7 @@ def _exponentiate_all(emit, length, L, local):
         for y in range(L):
             x = emit[t, y]
             local[t, y] = np.exp(x - top) if x > -np.inf else 0.0
-            if local[t, y] < _SMALL and x > -np.inf:
+            if local[t, y] < SMALL and x > -np.inf:
                 return np.nan
         total += top
     return total
@@ -94,7 +94,7 @@ def _normalize(values, L):
     lost = False
     for y in range(L):
         values[y] *= scale
-        lost |= 0.0 < values[y] < _SMALL * _SMALL
+        lost |= 0.0 < values[y] < SMALL * SMALL
     return np.nan if lost else total
 
 
@@ -107,9 +107,9 @@ def _forward(lattice, length, L, rich, out):
     log Z; NaN where numbers get too small.
     """
     node, local, weight = out.node, out.local, out.weight
-    log_z = _exponentiate_all(lattice.emit, 1 if rich else length, L, local)
+    log_z = exponentiate_all(lattice.emit, 1 if rich else length, L, local)
     if length > 1 and not rich:
-        top = _exponentiate(lattice.trans[0], np.zeros(L), L, weight[0], out.turned[0])
+        top = exponentiate(lattice.trans[0], np.zeros(L), L, weight[0], out.turned[0])
         log_z += (length - 1) * top
     for t in range(length):
         if t == 0:
@@ -120,7 +120,7 @@ def _forward(lattice, length, L, rich, out):
             for y in range(L):
                 now[y] = 0.0
             if rich:
-                log_z += _exponentiate(lattice.trans[t], lattice.emit[t], L, weight[t], out.turned[t])
+                log_z += exponentiate(lattice.trans[t], lattice.emit[t], L, weight[t], out.turned[t])
                 for y in range(L):
                     local[t, y] = 1.0
             shared = weight[t if rich else 0]
@@ -180,7 +180,7 @@ def _backward(length, L, rich, out):
 
 
 @kernel
-def _log_sum(values):
+def log_sum(values):
     """Give log Σ exp(values), -inf for none."""
     top = values.max()
     return top if top == -np.inf else top + np.log(np.exp(values - top).sum())
@@ -194,14 +194,14 @@ def _log_marginals(lattice, length, L, rich, out):
     alpha[0, :L] = emit[0]
     for t in range(1, length):
         for y in range(L):
-            alpha[t, y] = emit[t, y] + _log_sum(alpha[t - 1, :L] + trans[t if rich else 0, :L, y])
-    log_z = _log_sum(alpha[length - 1, :L])
+            alpha[t, y] = emit[t, y] + log_sum(alpha[t - 1, :L] + trans[t if rich else 0, :L, y])
+    log_z = log_sum(alpha[length - 1, :L])
     if log_z == -np.inf:
         return log_z
     beta[length - 1, :L] = 0.0
     for t in range(length - 1, 0, -1):
         for y in range(L):
-            beta[t - 1, y] = _log_sum(trans[t if rich else 0, y, :L] + emit[t] + beta[t, :L])
+            beta[t - 1, y] = log_sum(trans[t if rich else 0, y, :L] + emit[t] + beta[t, :L])
     if not rich:
         out.edge[0, :L, :L] = 0.0
     for t in range(length):
@@ -240,12 +240,3 @@ def marginals(lattice, length, n_labels, rich, out):
     if np.isnan(log_z) or not _backward(length, n_labels, rich, out):
         log_z = _log_marginals(lattice, length, n_labels, rich, out)
     return log_z
-
-
-@kernel
-def chain_score(lattice, labels, rich):
-    """Give the score of one labelling, int32[T]."""
-    total = lattice.emit[0, labels[0]]
-    for t in range(1, labels.size):
-        total += lattice.trans[t if rich else 0, labels[t - 1], labels[t]] + lattice.emit[t, labels[t]]
-    return total

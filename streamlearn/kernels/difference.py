@@ -1,8 +1,8 @@
 """Φ(x, y) − Φ(x, z) as a sparse vector that has every weight once, however often its features fire.
 
 A feature that fires at several positions, or in both labellings, adds to one weight or cancels there, so
-that squares of the difference can only be taken of the sums. They are added up in two scratch arrays, like
-one plane of the weights, that are all 0 between sequences.
+that squares of the difference can only be taken of the sums. They are added up in scratch arrays, like one
+plane of the weights, that are all 0 between sequences.
 """
 
 from collections import namedtuple
@@ -32,13 +32,14 @@ def _most(starts, row_starts):
 
 @kernel
 def new_difference(rows):
-    """Allocate what any sequence of `rows` needs: (Sparse of node, Sparse of edge)."""
+    """Allocate what any sequence of `rows` needs: a Sparse of nodes, of edges, and of triples."""
     longest = 0
     for i in range(rows.starts.size - 1):
         longest = max(longest, rows.starts[i + 1] - rows.starts[i])
     active = _most(rows.starts, rows.edge_starts) if rows.edge_rows.size else 0
     # Each active row fires with two labels, and with two pairs.
-    return _room(2 * _most(rows.starts, rows.node_starts)), _room(4 * active + 2 * longest)
+    singles = _room(2 * _most(rows.starts, rows.node_starts))
+    return singles, _room(4 * active + 2 * longest), _room(2 * longest)
 
 
 @kernel
@@ -63,17 +64,18 @@ def difference(rows, first, gold, path, plain_edges, scratch, out):
 
     Parameters
     ----------
-    scratch : (node, edge), one plane each, all 0 before and after.
+    scratch : Weights of one plane, all 0 before and after.
     out : room, as `new_difference` made it.
 
     Returns
     -------
-    (Sparse of node, Sparse of edge), views of `out`.
+    A Sparse of nodes, of edges, and of triples: views of `out`.
     """
-    node = scratch[0].reshape(scratch[0].shape[0], scratch[0][0].size)
-    edge = scratch[1].reshape(scratch[1].shape[0], scratch[1][0].size)
-    add_difference(rows, first, gold, path, 1.0, 0.0, plain_edges, scratch[0], scratch[1])
-    singles, pairs = 0, 0
+    node = scratch.node.reshape(scratch.node.shape[0], scratch.node[0].size)
+    edge = scratch.edge.reshape(scratch.edge.shape[0], scratch.edge[0].size)
+    triple = scratch.triple.reshape(scratch.triple.shape[0], scratch.triple[0].size)
+    add_difference(rows, first, gold, path, 1.0, 0.0, plain_edges, scratch)
+    singles, pairs, triples = 0, 0, 0
     for t in range(gold.size):
         at = first + t
         if gold[t] != path[t]:
@@ -84,6 +86,9 @@ def difference(rows, first, gold, path, plain_edges, scratch, out):
             for i in range(rows.edge_starts[at], rows.edge_starts[at + 1]):
                 if rows.edge_rows[i] >= 0:
                     pairs = _take(rows.edge_rows[i], edge, out[1], pairs)
+        if triple.size and t > 1 and (gold[t - 2 : t + 1] != path[t - 2 : t + 1]).any():
+            triples = _take(gold[t - 2], triple, out[2], triples)
+            triples = _take(path[t - 2], triple, out[2], triples)
     if plain_edges:
         pairs = _take(0, edge, out[1], pairs)
-    return _trim(out[0], singles), _trim(out[1], pairs)
+    return _trim(out[0], singles), _trim(out[1], pairs), _trim(out[2], triples)

@@ -1,4 +1,4 @@
-"""The K best labellings of a first-order linear chain, exactly."""
+"""The K best labellings of a linear chain, of the first or the second order, exactly."""
 
 from collections import namedtuple
 
@@ -8,15 +8,23 @@ from streamlearn.kernels.jit import kernel
 
 # best float64[2, L, K]: the scores of the K best labellings up to a position that end in a label, best first,
 # -inf where there are fewer; back int32[T, L, K]: y_prev · K + place of the labelling that each extends;
-# places int64[L]: how many labellings of each y_prev are already used.
-KBest = namedtuple("KBest", "best back places")
+# places int64[L]: how many labellings of each y_prev are already used; pair_best float64[2, L, L, K],
+# [y, y_prev], and pair_back int32[T, L, L, K]: the same for pairs of labels, empty in the first order.
+KBest = namedtuple("KBest", "best back places pair_best pair_back")
 
 
 @kernel
 def new_k_best(lattice, k):
     """Allocate for all sequences that `lattice` has room for."""
     longest, L = lattice.emit.shape
-    return KBest(np.empty((2, L, k)), np.empty((longest, L, k), np.int32), np.empty(L, np.int64))
+    middles = lattice.triple.shape[0]
+    return KBest(
+        np.empty((2, L, k)),
+        np.empty((longest, L, k), np.int32),
+        np.empty(L, np.int64),
+        np.empty((2, middles, middles, k)),
+        np.empty((longest if middles else 0, middles, middles, k), np.int32),
+    )
 
 
 @kernel
@@ -44,7 +52,7 @@ def k_best(lattice, length, n_labels, rich, search, paths_out, scores_out):
     """Find the K labellings of the highest scores, best first.
 
     Of labellings with equal scores the one with the lower label at the last position where they differ comes
-    first, so that the first of all is the one that `streamlearn.kernels.chain.viterbi` finds.
+    first, so that the first of all is the one that `streamlearn.kernels.viterbi.viterbi` finds.
 
     Parameters
     ----------
@@ -53,6 +61,9 @@ def k_best(lattice, length, n_labels, rich, search, paths_out, scores_out):
     paths_out : int32[K, T], T ≥ 1; scores_out : float64[K], -inf where there are fewer than K labellings
         that nothing forbids, and then the path is left as it is.
     """
+    if lattice.triple.size and length > 2:
+        _k_best_of_pairs(lattice, length, n_labels, rich, search, paths_out, scores_out)
+        return
     L, k = n_labels, scores_out.size
     best, back = search.best, search.back
     best[0, :L] = -np.inf
@@ -76,3 +87,39 @@ def k_best(lattice, length, n_labels, rich, search, paths_out, scores_out):
             paths_out[i, t] = at // k
             if t:
                 at = back[t, at // k, at % k]
+
+
+@kernel
+def _k_best_of_pairs(lattice, length, L, rich, search, paths_out, scores_out):
+    """Do the same where T > 2 and triples of labels have scores: for each label in the middle, a step."""
+    emit, triple, places, k = lattice.emit, lattice.triple, search.places, scores_out.size
+    best, back = search.pair_best, search.pair_back
+    best[1, :L, :L] = -np.inf
+    for t in range(1, length):
+        before, now = best[(t - 1) & 1], best[t & 1]
+        trans = lattice.trans[t if rich else 0]
+        for y in range(L):
+            for y_prev in range(L):
+                if t == 1:
+                    now[y, y_prev, 0] = emit[0, y_prev]
+                else:
+                    step = triple[y_prev, :L, y]
+                    _merge(before[y_prev], step, places, now[y, y_prev], back[t, y, y_prev])
+                for place in range(k):
+                    now[y, y_prev, place] += trans[y_prev, y] + emit[t, y]
+    # Two steps more, over the last label but one and over the last, sort what ends in different ones.
+    last, ends, extended = search.best[0], np.empty(k, np.int32), search.back[0]
+    for y in range(L):
+        _merge(best[(length - 1) & 1, y], np.zeros(L), places, last[y], extended[y])
+    _merge(last, np.zeros(L), places, scores_out, ends)
+    for i in range(k):
+        if scores_out[i] == -np.inf:
+            return
+        y = ends[i] // k
+        at = extended[y, ends[i] % k]
+        for t in range(length - 1, -1, -1):
+            paths_out[i, t] = y
+            if t > 1:
+                at, y = back[t, y, at // k, at % k], at // k
+            elif t:
+                y = at // k

@@ -81,7 +81,7 @@ def _cost(gold, path):
 @kernel
 def margin_pass(
     rows, labels, labels_known, importance, n_labels, count, norm_squared, averaging, margin, plain_edges,
-    mask, node, edge, scratch, predicted_out, loss_out,
+    mask, weights, scratch, predicted_out, loss_out,
 ):  # fmt: skip
     """Predict, then learn, every sequence of a batch in order.
 
@@ -91,38 +91,39 @@ def margin_pass(
         as for `streamlearn.kernels.perceptron.perceptron_pass`.
     importance : float64[N], h of each sequence.
     margin : Margin.
-    node, edge : float64[row, 2 or 3, slot, label], changed in place.
-    scratch : two arrays like one plane of `node` and `edge`, all 0 before and after.
+    weights : Weights of 2 or 3 planes, changed in place.
+    scratch : Weights of one plane, all 0 before and after.
     loss_out : float64[N], ℓ of each sequence before its update; 0 for no update.
 
     Returns
     -------
     ‖w‖² of the last weights.
     """
-    lattice = new_lattice(rows, max(n_labels, labels_known[-1]), 2 if averaging.kind else 1, node, edge)
+    lattice = new_lattice(rows, max(n_labels, labels_known[-1]), 2 if averaging.kind else 1, weights)
     search = Search(_COST if margin.is_max_loss else 0.0, 0, False)
     room, rival = new_difference(rows), np.empty(lattice.emit.shape[0], np.int32)
-    flat_node, flat_edge = _flat(node), _flat(edge)
+    node, edge, triple = _flat(weights.node), _flat(weights.edge), _flat(weights.triple)
     for i in range(rows.starts.size - 1):
         first, last, h = rows.starts[i], rows.starts[i + 1], importance[i]
         gold, z = labels[first:last], rival[: last - first]
         loss, _ = find_rival(
-            rows, first, gold, n_labels, labels_known[i], share(averaging, count), search, mask, node,
-            edge, lattice, predicted_out[first:last], z,
+            rows, first, gold, n_labels, labels_known[i], share(averaging, count), search, mask, weights,
+            lattice, predicted_out[first:last], z,
         )  # fmt: skip
         if not margin.is_max_loss:
             loss += _cost(gold, z)
         loss_out[i] = loss = max(loss, 0.0)
         if loss > 0.0:
-            by_node, by_edge = difference(rows, first, gold, z, plain_edges, scratch, room)
-            spread = _spread(by_node, flat_node) + _spread(by_edge, flat_edge)
+            by_node, by_edge, by_triple = difference(rows, first, gold, z, plain_edges, scratch, room)
+            spread = _spread(by_node, node) + _spread(by_edge, edge) + _spread(by_triple, triple)
             step = min(h * margin.aggressiveness, loss / (spread + margin.regularization / h))
             confidence = h / margin.regularization
             owed = due(averaging, count)
             # Added sequence by sequence, so that the cut into batches changes no bit of it.
-            change = _move(by_node, step, owed, confidence, flat_node)
-            norm_squared += change + _move(by_edge, step, owed, confidence, flat_edge)
+            change = _move(by_node, step, owed, confidence, node)
+            change += _move(by_edge, step, owed, confidence, edge)
+            norm_squared += change + _move(by_triple, step, owed, confidence, triple)
         n_labels = labels_known[i]
         count += 1
-        rescale(averaging, count, rows.used, node, edge)
+        rescale(averaging, count, rows.used, weights)
     return norm_squared

@@ -9,8 +9,9 @@ from collections import namedtuple
 import numpy as np
 
 from streamlearn.kernels.beam import beam_search, best_prefix
-from streamlearn.kernels.chain import score, viterbi
+from streamlearn.kernels.chain import score
 from streamlearn.kernels.jit import kernel
+from streamlearn.kernels.viterbi import viterbi
 
 # first, last float64[L] and pairs float64[L, L], [y_prev, y]: 0 or -inf, for all labels or more; all three
 # are empty where everything is allowed. beam: labels that the search keeps at each position; 0 for all.
@@ -39,7 +40,7 @@ def _search(lattice, n_labels, rich, mask, path_out):
 
 
 @kernel
-def best_labelling(n_labels, rich, edge, plane, share, mask, lattice, path_out):
+def best_labelling(n_labels, rich, weights, plane, share, mask, lattice, path_out):
     """Score a gathered sequence, and find the best labelling that the mask allows.
 
     The scores stay in `lattice`, masked. Where the mask allows nothing that the search finds, as before the
@@ -47,18 +48,18 @@ def best_labelling(n_labels, rich, edge, plane, share, mask, lattice, path_out):
 
     Parameters
     ----------
-    n_labels : L ≥ 1; rich, edge, plane, share, lattice : as for `streamlearn.kernels.chain.score`.
-    path_out : int32[T], T ≥ 1; ties as for `streamlearn.kernels.chain.viterbi`.
+    n_labels : L ≥ 1; rich, weights, plane, share, lattice : as for `streamlearn.kernels.chain.score`.
+    path_out : int32[T], T ≥ 1; ties as for `streamlearn.kernels.viterbi.viterbi`.
 
     Returns
     -------
     The score of the path.
     """
-    score(path_out.size, n_labels, rich, edge, plane, share, lattice)
+    score(path_out.size, n_labels, rich, weights, plane, share, lattice)
     if mask.pairs.size:
         _forbid(lattice, path_out.size, n_labels, rich, mask)
         best = _search(lattice, n_labels, rich, mask, path_out)
         if best > -np.inf:
             return best
-        score(path_out.size, n_labels, rich, edge, plane, share, lattice)
+        score(path_out.size, n_labels, rich, weights, plane, share, lattice)
     return _search(lattice, n_labels, rich, mask, path_out)

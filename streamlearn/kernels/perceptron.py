@@ -22,7 +22,7 @@ def _add(weights, row, slot, y, step, owed):
 
 
 @kernel
-def add_difference(rows, first, gold, path, rate, owed, plain_edges, node, edge):
+def add_difference(rows, first, gold, path, rate, owed, plain_edges, weights):
     """Do w += rate · (Φ(x, gold) − Φ(x, path)) for the sequence that begins at `first`.
 
     Only positions where the two labellings differ are touched. Plane 1 gets `owed` times as much;
@@ -32,6 +32,7 @@ def add_difference(rows, first, gold, path, rate, owed, plain_edges, node, edge)
     -------
     The change of ‖w‖².
     """
+    node, edge, triple = weights
     weighted = rows.node_values.size > 0
     rich = rows.edge_rows.size > 0
     change = 0.0
@@ -61,13 +62,26 @@ def add_difference(rows, first, gold, path, rate, owed, plain_edges, node, edge)
                     if pair:
                         change += _add(edge, row, 1 + gold[t - 1], y, rate, owed)
                         change += _add(edge, row, 1 + path[t - 1], z, -rate, owed)
+    if triple.size:
+        change += add_triples(gold, path, rate, owed, triple)
+    return change
+
+
+@kernel
+def add_triples(gold, path, rate, owed, triple):
+    """Do the same for the triples of labels; give the change of ‖w‖²."""
+    change = 0.0
+    for t in range(2, gold.size):
+        if gold[t] != path[t] or gold[t - 1] != path[t - 1] or gold[t - 2] != path[t - 2]:
+            change += _add(triple, gold[t - 2], 1 + gold[t - 1], gold[t], rate, owed)
+            change += _add(triple, path[t - 2], 1 + path[t - 1], path[t], -rate, owed)
     return change
 
 
 @kernel
 def perceptron_pass(
     rows, labels, labels_known, importance, n_labels, count, norm_squared, averaging, search, plain_edges,
-    mask, node, edge, predicted_out, loss_out,
+    mask, weights, predicted_out, loss_out,
 ):  # fmt: skip
     """Predict, then learn, every sequence of a batch in order.
 
@@ -82,7 +96,7 @@ def perceptron_pass(
     search : Search, for what updates move away from; with neither cost nor beam they are Collins' own.
     plain_edges : whether transitions that do not depend on the position are learned.
     mask : Mask, of predictions; the update does not know it.
-    node, edge : float64[row, 2, slot, label], changed in place.
+    weights : Weights of two planes, changed in place.
     predicted_out : int32[n], what the weights that had not seen the sequence say; -1 while no label is
         known.
     loss_out : float64[N], wrong labels in what each sequence's update moved away from: 0 for no update.
@@ -91,13 +105,13 @@ def perceptron_pass(
     -------
     ‖w‖² of the last weights.
     """
-    lattice = new_lattice(rows, max(n_labels, labels_known[-1]), 2 if averaging.kind else 1, node, edge)
+    lattice = new_lattice(rows, max(n_labels, labels_known[-1]), 2 if averaging.kind else 1, weights)
     path = np.empty(lattice.emit.shape[0], np.int32)
     for i in range(rows.starts.size - 1):
         first, last = rows.starts[i], rows.starts[i + 1]
         gold, rival = labels[first:last], path[: last - first]
         _, size = find_rival(
-            rows, first, gold, n_labels, labels_known[i], share(averaging, count), search, mask, node, edge,
+            rows, first, gold, n_labels, labels_known[i], share(averaging, count), search, mask, weights,
             lattice, predicted_out[first:last], rival,
         )  # fmt: skip
         gold, rival, wrong = gold[:size], rival[:size], 0
@@ -106,10 +120,10 @@ def perceptron_pass(
         if wrong:
             # Added sequence by sequence, so that the cut into batches changes no bit of it.
             norm_squared += add_difference(
-                rows, first, gold, rival, importance[i], due(averaging, count), plain_edges, node, edge
+                rows, first, gold, rival, importance[i], due(averaging, count), plain_edges, weights
             )
         loss_out[i] = wrong
         n_labels = labels_known[i]
         count += 1
-        rescale(averaging, count, rows.used, node, edge)
+        rescale(averaging, count, rows.used, weights)
     return norm_squared

@@ -3,10 +3,10 @@
 from collections import namedtuple
 
 from streamlearn.kernels.beam import beam_search, best_prefix, violation
-from streamlearn.kernels.chain import gather, score, viterbi
-from streamlearn.kernels.crf import chain_score
+from streamlearn.kernels.chain import chain_score, gather, score
 from streamlearn.kernels.jit import kernel
 from streamlearn.kernels.mask import best_labelling
+from streamlearn.kernels.viterbi import viterbi
 
 # cost: of each wrong label; beam: labels kept at each position, 0 for all; is_early: whether updates with a
 # beam are early, else they are of the largest violation.
@@ -36,7 +36,7 @@ def _violate(lattice, gold, n_labels, rich, search, rival_out):
 
 @kernel
 def find_rival(
-    rows, first, gold, known, n_labels, share, search, mask, node, edge, lattice, predicted_out, rival_out
+    rows, first, gold, known, n_labels, share, search, mask, weights, lattice, predicted_out, rival_out
 ):
     """Label a sequence as predictions are made, and find z = argmax_z w · Φ(x, z) + cost · H(y, z).
 
@@ -61,11 +61,11 @@ def find_rival(
     """
     length, rich = gold.size, rows.edge_rows.size > 0
     differ = share > 0.0 or search.cost > 0.0 or search.beam > 0 or mask.pairs.size > 0
-    gather(rows, first, first + length, node, edge, lattice)
+    gather(rows, first, first + length, weights, lattice)
     predicted_out[:] = -1
     if known and differ:
-        best_labelling(known, rich, edge, 0, share, mask, lattice, predicted_out)
-    score(length, n_labels, rich, edge, 0, 0.0, lattice)
+        best_labelling(known, rich, weights, 0, share, mask, lattice, predicted_out)
+    score(length, n_labels, rich, weights, 0, 0.0, lattice)
     if search.cost:
         _add_cost(gold, n_labels, search.cost, lattice)
     rival_out[:] = 0

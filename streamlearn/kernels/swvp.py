@@ -15,7 +15,7 @@ import numpy as np
 from streamlearn.kernels.averaging import due, rescale, share
 from streamlearn.kernels.chain import new_lattice
 from streamlearn.kernels.jit import kernel
-from streamlearn.kernels.perceptron import _add
+from streamlearn.kernels.perceptron import _add, add_triples
 from streamlearn.kernels.rival import find_rival
 from streamlearn.kernels.swvp_gamma import set_gamma
 from streamlearn.kernels.swvp_substructures import find_substructures, new_substructures, whole
@@ -29,15 +29,16 @@ VIOLATIONS, NON_VIOLATIONS, BACKOFFS, VIOLATING_GAMMA = 0, 1, 2, 3
 TALLIES = 4
 
 # Σ γ_J over the J that hold t (alone), and that hold of the pair (t − 1, t) both, the left or the right one
-# only; float64[T + 1] each, of which position T counts for nothing.
-Mixture = namedtuple("Mixture", "alone both left right")
+# only; float64[T + 1] each, of which position T counts for nothing. Of triples that would be seven sums: they
+# are updated J by J, with gamma float64[·].
+Mixture = namedtuple("Mixture", "alone both left right gamma")
 
 
 @kernel
-def new_mixture(longest):
-    """Allocate the sums of a sequence of `longest` positions."""
+def new_mixture(longest, most):
+    """Allocate for a sequence of `longest` positions and the `most` substructures."""
     sums = np.zeros((4, longest + 1))
-    return Mixture(sums[0], sums[1], sums[2], sums[3])
+    return Mixture(sums[0], sums[1], sums[2], sums[3], np.zeros(most))
 
 
 @kernel
@@ -60,12 +61,32 @@ def _margin(positions, gold, path, rich, lattice):
 
 
 @kernel
+def _assign(positions, gold, path, mixed_out):
+    """Write the mixed assignment."""
+    mixed_out[:] = gold
+    for i in range(positions.size):
+        mixed_out[positions[i]] = path[positions[i]]
+
+
+@kernel
+def _margin_of_triples(gold, mixed, triple):
+    """Give what triples of labels add to a margin."""
+    margin = 0.0
+    for t in range(2, gold.size):
+        if gold[t] != mixed[t] or gold[t - 1] != mixed[t - 1] or gold[t - 2] != mixed[t - 2]:
+            margin += triple[gold[t - 1], gold[t - 2], gold[t]] - triple[mixed[t - 1], mixed[t - 2], mixed[t]]
+    return margin
+
+
+@kernel
 def _mix(sets, gamma, length, mixture):
     """Sum γ up by position."""
-    for sums in mixture:
+    for sums in (mixture.alone, mixture.both, mixture.left, mixture.right):
         for t in range(length):
             sums[t] = 0.0
+    mixture.gamma[:] = 0.0
     for j in range(gamma.size):
+        mixture.gamma[j] = gamma[j]
         if gamma[j] > 0.0:
             positions = sets.positions[sets.starts[j] : sets.starts[j + 1]]
             for i in range(positions.size):
@@ -82,11 +103,16 @@ def _mix(sets, gamma, length, mixture):
 @kernel
 def _decide(strategy, wrong, gold, path, marks, rich, lattice, sets, mixture, tallies_out):
     """Choose JJ and γ for a wrong prediction and leave their sums in `mixture`, counted in `tallies_out`."""
-    n = find_substructures(strategy.substructures, wrong, gold, path, marks, strategy.max_errors, sets)
+    order = 2 if lattice.triple.size else 1
+    n = find_substructures(strategy.substructures, wrong, gold, path, marks, strategy.max_errors, order, sets)
     margins, gamma = np.empty(n), np.empty(n)
+    mixed = np.empty_like(gold)
     for j in range(n):
         positions = sets.positions[sets.starts[j] : sets.starts[j + 1]]
         margins[j] = _margin(positions, gold, path, rich, lattice)
+        if order == 2:
+            _assign(positions, gold, path, mixed)
+            margins[j] += _margin_of_triples(gold, mixed, lattice.triple)
         tallies_out[VIOLATIONS if margins[j] <= 0.0 else NON_VIOLATIONS] += 1.0
     if n and set_gamma(margins, strategy.gamma, gamma):
         for j in range(n):
@@ -121,7 +147,7 @@ def _add_pairs(change, row, before, now, both, left, right, owed, edge):
 
 
 @kernel
-def add_mixture(rows, first, gold, path, mixture, rate, owed, plain_edges, node, edge):
+def add_mixture(rows, first, gold, path, sets, mixture, rate, owed, plain_edges, weights):
     """Do w += rate · Σ_J γ_J (Φ(x, gold) − Φ(x, m^J)) for the sequence that begins at `first`.
 
     Plane 1 gets `owed` times as much.
@@ -130,6 +156,7 @@ def add_mixture(rows, first, gold, path, mixture, rate, owed, plain_edges, node,
     -------
     The change of ‖w‖².
     """
+    node, edge, triple = weights
     weighted = rows.node_values.size > 0
     rich = rows.edge_rows.size > 0
     change = 0.0
@@ -159,20 +186,26 @@ def add_mixture(rows, first, gold, path, mixture, rate, owed, plain_edges, node,
                         change += _add(edge, row, 0, z, -alone, owed)
                     if pair:
                         change = _add_pairs(change, row, before, now, both, left, right, owed, edge)
+    if triple.size:
+        mixed = np.empty_like(gold)
+        for j in range(mixture.gamma.size):
+            if mixture.gamma[j] > 0.0:
+                _assign(sets.positions[sets.starts[j] : sets.starts[j + 1]], gold, path, mixed)
+                change += add_triples(gold, mixed, rate * mixture.gamma[j], owed, triple)
     return change
 
 
 @kernel
 def swvp_pass(
     rows, labels, labels_known, importance, n_labels, count, norm_squared, averaging, search, strategy,
-    marks, plain_edges, mask, node, edge, tallies_out, predicted_out, loss_out,
+    marks, plain_edges, mask, weights, tallies_out, predicted_out, loss_out,
 ):  # fmt: skip
     """Predict, then learn, every sequence of a batch in order.
 
     Parameters
     ----------
     rows, labels, labels_known, importance, n_labels, count, norm_squared, averaging, search, plain_edges,
-        mask, node, edge, predicted_out, loss_out : as for `streamlearn.kernels.perceptron.perceptron_pass`.
+        mask, weights, predicted_out, loss_out : as for `streamlearn.kernels.perceptron.perceptron_pass`.
     strategy : Strategy.
     marks : SpanMarks of all labels.
     tallies_out : float64[TALLIES], added to.
@@ -181,16 +214,17 @@ def swvp_pass(
     -------
     ‖w‖² of the last weights.
     """
-    lattice = new_lattice(rows, max(n_labels, labels_known[-1]), 2 if averaging.kind else 1, node, edge)
+    lattice = new_lattice(rows, max(n_labels, labels_known[-1]), 2 if averaging.kind else 1, weights)
     longest = lattice.emit.shape[0]
     rich = rows.edge_rows.size > 0
     path, wrong = np.empty(longest, np.int32), np.empty(longest, np.int64)
-    sets, mixture = new_substructures(longest, strategy.max_errors), new_mixture(longest)
+    sets = new_substructures(longest, strategy.max_errors)
+    mixture = new_mixture(longest, sets.starts.size - 1)
     for i in range(rows.starts.size - 1):
         first, last = rows.starts[i], rows.starts[i + 1]
         gold, rival = labels[first:last], path[: last - first]
         _, size = find_rival(
-            rows, first, gold, n_labels, labels_known[i], share(averaging, count), search, mask, node, edge,
+            rows, first, gold, n_labels, labels_known[i], share(averaging, count), search, mask, weights,
             lattice, predicted_out[first:last], rival,
         )  # fmt: skip
         gold, rival, n_wrong = gold[:size], rival[:size], 0
@@ -203,10 +237,10 @@ def swvp_pass(
             # Added sequence by sequence, so that the cut into batches changes no bit of it.
             owed = due(averaging, count)
             norm_squared += add_mixture(
-                rows, first, gold, rival, mixture, importance[i], owed, plain_edges, node, edge
+                rows, first, gold, rival, sets, mixture, importance[i], owed, plain_edges, weights
             )
         loss_out[i] = n_wrong
         n_labels = labels_known[i]
         count += 1
-        rescale(averaging, count, rows.used, node, edge)
+        rescale(averaging, count, rows.used, weights)
     return norm_squared

@@ -32,7 +32,7 @@ def new_substructures(longest, max_errors):
 
 
 @kernel
-def find_substructures(strategy, wrong, gold, path, marks, max_errors, sets_out):
+def find_substructures(strategy, wrong, gold, path, marks, max_errors, order, sets_out):
     """Give the number of sets that a strategy writes.
 
     Parameters
@@ -41,16 +41,16 @@ def find_substructures(strategy, wrong, gold, path, marks, max_errors, sets_out)
     wrong : int64[k], k ≥ 1, the positions where gold and path differ, ascending.
     gold, path : int32[T].
     marks : SpanMarks of all labels, for SPANS.
-    max_errors : for ALL.
+    max_errors : for ALL; order : of the chain, 1 or 2.
     """
     if strategy == SINGLE:
         return single(wrong, sets_out)
     if strategy == WHOLE:
         return whole(wrong, sets_out)
     if strategy == BLOCKS:
-        return blocks(wrong, sets_out)
+        return blocks(wrong, order, sets_out)
     if strategy == ALL:
-        return all_subsets(wrong, max_errors, sets_out)
+        return all_subsets(wrong, max_errors, order, sets_out)
     return spans(wrong, gold, path, marks, sets_out)
 
 
@@ -73,16 +73,16 @@ def whole(wrong, sets_out):
 
 
 @kernel
-def blocks(wrong, sets_out):
-    """Give maximal runs of wrong positions.
+def blocks(wrong, order, sets_out):
+    """Give maximal runs of wrong positions, of those with fewer than `order` right ones in between.
 
-    Both neighbours of a block are right. In a first-order chain the prediction with a block set right then
-    scores less by just the margin of the block's mixed assignment, and not more, the prediction being the
-    best: every block is a violation, and any γ meets condition (2).
+    No part of the score then sees two blocks: the prediction with a block set right scores less by just the
+    margin of the block's mixed assignment, and not more, the prediction being the best. Every block is a
+    violation, and any γ meets condition (2).
     """
     n = 0
     for i in range(wrong.size):
-        if i == 0 or wrong[i] != wrong[i - 1] + 1:
+        if i == 0 or wrong[i] > wrong[i - 1] + order:
             n += 1
         sets_out.positions[i] = wrong[i]
         sets_out.starts[n] = i + 1
@@ -90,10 +90,10 @@ def blocks(wrong, sets_out):
 
 
 @kernel
-def all_subsets(wrong, max_errors, sets_out):
+def all_subsets(wrong, max_errors, order, sets_out):
     """Give every set of wrong positions where there are `max_errors` or fewer, else blocks."""
     if wrong.size > max_errors:
-        return blocks(wrong, sets_out)
+        return blocks(wrong, order, sets_out)
     end = 0
     for chosen in range(1, 1 << wrong.size):
         for i in range(wrong.size):

@@ -19,6 +19,7 @@ class AdaGrad(LazyCrf):
     ----------
     max_rows : rows of the node and of the edge table.
     plain_edges : learn transitions that do not depend on the position.
+    second_order : learn triples of labels too.
     rate : of a weight whose squared gradients sum to 1.
     floor : what this sum begins with.
     sigma : standard deviation of the Gaussian prior of the weights; None for no L2 term.
@@ -28,15 +29,16 @@ class AdaGrad(LazyCrf):
         self,
         max_rows: tuple[int, int],
         plain_edges: bool = True,
+        second_order: bool = False,
         *,
         rate: float = 0.1,
         floor: float = 0.0,
         sigma: float | None = 5.0,
     ) -> None:
-        super().__init__(max_rows, plain_edges, planes=2, notes=1)
+        super().__init__(max_rows, plain_edges, second_order, planes=2, notes=1)
         self._steps = adagrad.Steps(rate, floor, 1.0 / sigma**2 if sigma else 0.0)
         # All zero between sequences, and so no part of the state.
-        self._slopes = ChainWeights(max_rows, planes=1)
+        self._slopes = ChainWeights(max_rows, 1, second_order)
         self._due = 0.0
 
     def _learn(
@@ -47,15 +49,14 @@ class AdaGrad(LazyCrf):
         predicted_out: NDArray[np.int32],
         loss_out: NDArray[np.float64],
     ) -> None:
-        capacity = self._weights.node.shape[3]
-        if self._slopes.node.shape[3] != capacity:
-            self._slopes = ChainWeights(self._max_rows, planes=1)
+        capacity = self._weights.arrays.node.shape[3]
+        if self._slopes.arrays.node.shape[3] != capacity:
+            self._slopes = ChainWeights(self._max_rows, 1, self._second_order)
             self._slopes.reserve(capacity, (0, 0))
         self._due = adagrad.adagrad_pass(
             rows, supervision.labels, supervision.labels_known, supervision.importance, n_labels, self._seen,
-            self._due, self._steps, self._plain_edges, supervision.mask, self._weights.node,
-            self._weights.edge, self._metas, (self._slopes.node, self._slopes.edge), predicted_out,
-            loss_out,
+            self._due, self._steps, self._plain_edges, supervision.mask, self._weights.arrays,
+            self._metas, self._slopes.arrays, predicted_out, loss_out,
         )  # fmt: skip
 
     def _settle(

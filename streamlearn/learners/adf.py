@@ -24,6 +24,7 @@ class Adf(LazyCrf):
     ----------
     max_rows : rows of the node and of the edge table.
     plain_edges : learn transitions that do not depend on the position.
+    second_order : learn triples of labels too.
     rate : c, the rate of a new feature.
     keep_rare, keep_frequent : α and β, what is kept of a rate at the end of a window in which the feature
         never, or in every sequence, occurred.
@@ -41,6 +42,7 @@ class Adf(LazyCrf):
         self,
         max_rows: tuple[int, int],
         plain_edges: bool = True,
+        second_order: bool = False,
         *,
         rate: float = 0.05,
         keep_rare: float = 0.995,
@@ -54,7 +56,7 @@ class Adf(LazyCrf):
         half_life: float = 10_000.0,
     ) -> None:
         notes = 5 if average == "exponential" else 4
-        super().__init__(max_rows, plain_edges, planes=1 if average == "none" else 2, notes=notes)
+        super().__init__(max_rows, plain_edges, second_order, 1 if average == "none" else 2, notes)
         self._window = 1
         self._schedule = adf.Schedule(
             rate=rate,
@@ -80,8 +82,8 @@ class Adf(LazyCrf):
     ) -> None:
         self._window = adf.adf_pass(
             rows, supervision.labels, supervision.labels_known, supervision.importance, n_labels, self._seen,
-            self._window, self._schedule, self._plain_edges, supervision.mask, self._weights.node,
-            self._weights.edge, self._metas, predicted_out, loss_out,
+            self._window, self._schedule, self._plain_edges, supervision.mask, self._weights.arrays,
+            self._metas, predicted_out, loss_out,
         )  # fmt: skip
 
     def _settle(
@@ -98,9 +100,7 @@ class Adf(LazyCrf):
     def rewarm(self) -> None:
         """Give every feature the rate of a new one, as after a change of the world."""
         self._schedule = self._schedule._replace(since=self._window)
-        for weights, meta, used in zip(
-            (self._weights.node, self._weights.edge), self._metas, self._used, strict=True
-        ):
+        for weights, meta, used in zip(self._weights.arrays, self._metas, self._used, strict=True):
             adf.rewarm(weights[:used], meta[:used], self._window, self._seen, self._schedule)
 
     def remedies(self) -> Mapping[str, Callable[[], None]]:

@@ -14,6 +14,7 @@ class Arow(LargeMargin):
     ----------
     max_rows : rows of the node and of the edge table.
     plain_edges : learn transitions that do not depend on the position.
+    second_order : learn triples of labels too.
     regularization : r: the larger, the shorter the moves and the slower the variances shrink.
     average : what predictions are made with: the last weights, the average of all, or an exponential one.
     half_life : of the exponential average, in sequences.
@@ -23,10 +24,11 @@ class Arow(LargeMargin):
         self,
         max_rows: tuple[int, int],
         plain_edges: bool = True,
+        second_order: bool = False,
         *,
         regularization: float = 10.0,
         average: Average = "none",
         half_life: float = 10_000.0,
     ) -> None:
         margin = Margin(math.inf, regularization, is_max_loss=True)
-        super().__init__(max_rows, plain_edges, margin, average, half_life, planes=3)
+        super().__init__(max_rows, plain_edges, second_order, margin, average, half_life, planes=3)

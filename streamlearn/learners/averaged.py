@@ -16,6 +16,7 @@ from streamlearn.kernels.averaging import (
     Averaging,
     share,
 )
+from streamlearn.kernels.chain import Weights
 from streamlearn.learners.base import Outcome, Scoring, Supervision
 from streamlearn.learners.weights import ChainWeights
 
@@ -30,6 +31,7 @@ class Averaged(ABC):
     ----------
     max_rows : rows of the node and of the edge table.
     plain_edges : learn transitions that do not depend on the position.
+    second_order : learn triples of labels too.
     average : what predictions are made with: the last weights, the average of all, or an exponential one.
     half_life : of the exponential average, in sequences.
     planes : arrays of the weights' shape: w, the plane of `streamlearn.kernels.averaging`, and others.
@@ -41,11 +43,12 @@ class Averaged(ABC):
         self,
         max_rows: tuple[int, int],
         plain_edges: bool,
+        second_order: bool,
         average: Average,
         half_life: float,
         planes: int = 2,
     ) -> None:
-        self._weights = ChainWeights(max_rows, planes)
+        self._weights = ChainWeights(max_rows, planes, second_order)
         self._plain_edges = plain_edges
         self._averaging = Averaging(AVERAGES[average], half_life)
         self._count = 0
@@ -75,13 +78,13 @@ class Averaged(ABC):
     def scoring(self, rows: Rows) -> Scoring:
         """Give the averaged (or last) weights."""
         weights = self._weights
-        return Scoring(rows, weights.node, weights.edge, weights.n_labels, share=self._share())
+        return Scoring(rows, weights.arrays, weights.n_labels, share=self._share())
 
-    def weights(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def weights(self) -> Weights:
         """Give the averaged (or last) weights: node[row, label], edge[row, 1 + y_prev, label]."""
         taken = self._share()
-        node, edge = self._weights.trimmed()
-        return node[:, 0, 0] - taken * node[:, 1, 0], edge[:, 0] - taken * edge[:, 1]
+        node, edge, triple = (array[:, 0] - taken * array[:, 1] for array in self._weights.trimmed())
+        return Weights(node[:, 0], edge, triple)
 
     def _share(self) -> float:
         return float(share(self._averaging, self._count))
@@ -92,7 +95,8 @@ class Averaged(ABC):
 
     def reset_average(self) -> None:
         """Begin a new average with the weights as they are."""
-        self._weights.node[:, 1], self._weights.edge[:, 1] = 0.0, 0.0
+        for array in self._weights.trimmed():
+            array[:, 1] = 0.0
         self._count = 0
 
     def gauges(self) -> Mapping[str, float]:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamlearn.data import Rows
+from streamlearn.kernels.chain import Weights
 from streamlearn.kernels.mask import Mask
 from streamlearn.kernels.spans import NO_SPANS, SpanMarks
 
@@ -58,16 +59,15 @@ class Scoring:
 
     Attributes
     ----------
-    rows : the sequences; their rows are those of `node` and `edge`.
-    node, edge : weights as in `streamlearn.kernels.chain`.
+    rows : the sequences; their rows are those of `weights`.
+    weights : with as many planes as are needed.
     n_labels : how many labels can be predicted.
     plane, share : predictions are made with this plane, minus `share` times plane 1.
     beam : labels that the search keeps at each position; 0 for an exact search.
     """
 
     rows: Rows
-    node: NDArray[np.float64]
-    edge: NDArray[np.float64]
+    weights: Weights
     n_labels: int
     plane: int = 0
     share: float = 0.0
@@ -87,8 +87,8 @@ class Learner(Protocol):
     def scoring(self, rows: Rows) -> Scoring:
         """Give what `streamlearn.learners.decoding` labels sequences with, changing nothing."""
 
-    def weights(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Give the weights that predictions are made with: node[row, label], edge[row, 1 + y_prev, label]."""
+    def weights(self) -> Weights:
+        """Give the weights that predictions are made with, without the axes of planes and of node's slot."""
 
     def gauges(self) -> Mapping[str, float]:
         """Give what is worth watching, by metric name."""

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamlearn.data import Rows
+from streamlearn.kernels.chain import Weights
 from streamlearn.learners.base import Outcome, Scoring, Supervision
 from streamlearn.learners.weights import ChainWeights
 
@@ -25,17 +26,32 @@ class LazyCrf(ABC):
 
     is_probabilistic = True
 
-    def __init__(self, max_rows: tuple[int, int], plain_edges: bool, planes: int, notes: int) -> None:
+    def __init__(
+        self, max_rows: tuple[int, int], plain_edges: bool, second_order: bool, planes: int, notes: int
+    ) -> None:
         self._max_rows = max_rows
         self._plain_edges = plain_edges
-        self._weights = ChainWeights(max_rows, planes)
+        self._second_order = second_order
+        self._weights = ChainWeights(max_rows, planes, second_order)
         self._notes = notes
         self._clear()
 
     def _clear(self) -> None:
-        self._metas = tuple(np.zeros((rows, self._notes)) for rows in self._max_rows)
-        self._used = (0, 1)
+        self._metas = tuple(np.zeros((rows, self._notes)) for rows in (*self._max_rows, 0))
         self._seen = 0
+
+    def _reserve(self, n_labels: int, used: tuple[int, int]) -> None:
+        self._weights.reserve(n_labels, used)
+        node, edge, triple = self._metas
+        new = np.zeros((len(self._weights.arrays.triple) - len(triple), self._notes))
+        if len(new):
+            self._metas = node, edge, np.concatenate([triple, new])
+
+    @property
+    def _used(self) -> tuple[int, int, int]:
+        """Rows of the weights, nodes, edges and triples, that are in use."""
+        node, edge, triple = self._weights.trimmed()
+        return len(node), len(edge), len(triple)
 
     @abstractmethod
     def _learn(
@@ -63,18 +79,19 @@ class LazyCrf(ABC):
         known = supervision.labels_known
         before = self._weights.n_labels
         predicted, losses = np.empty(len(supervision.labels), np.int32), np.empty(len(known))
-        self._weights.reserve(int(known[-1]), rows.used)
-        self._used = rows.used
+        self._reserve(int(known[-1]), rows.used)
         self._learn(rows, supervision, before, predicted, losses)
         self._seen += len(known)
         return Outcome(predicted, losses, np.ones(len(known), np.bool_))
 
     def scoring(self, rows: Rows) -> Scoring:
         """Give the active rows of a batch as they are now."""
-        node_rows, node = self._compact(rows.node_rows, self._weights.node, self._metas[0])
-        edge_rows, edge = self._compact(rows.edge_rows, self._weights.edge, self._metas[1])
+        node, edge, triple = self._weights.arrays
+        node_rows, node = self._compact(rows.node_rows, node, self._metas[0])
+        edge_rows, edge = self._compact(rows.edge_rows, edge, self._metas[1])
+        triple = self._settle(np.arange(len(triple), dtype=np.int32), triple, self._metas[2])
         compact = rows._replace(node_rows=node_rows, edge_rows=edge_rows)
-        return Scoring(compact, node, edge, self._weights.n_labels, *self._averaging())
+        return Scoring(compact, Weights(node, edge, triple), self._weights.n_labels, *self._averaging())
 
     def _compact(
         self, active: NDArray[np.int32], weights: NDArray[np.float64], meta: NDArray[np.float64]
@@ -86,17 +103,18 @@ class LazyCrf(ABC):
         compact = (numbers[:-1] - unknown).astype(np.int32)
         return compact, self._settle(wanted[unknown:], weights, meta)
 
-    def weights(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def weights(self) -> Weights:
         """Give the weights of predictions: node[row, label], edge[row, 1 + y_prev, label]."""
         plane, share = self._averaging()
-        n = self._weights.n_labels
         found = []
-        for weights, meta, used in zip(
-            (self._weights.node, self._weights.edge), self._metas, self._used, strict=True
+        for kept, weights, meta in zip(
+            self._weights.trimmed(), self._weights.arrays, self._metas, strict=True
         ):
-            now = self._settle(np.arange(used, dtype=np.int32), weights, meta)
-            found.append(now[:, plane, :, :n] - share * now[:, 1, :, :n] if share else now[:, plane, :, :n])
-        return found[0][:, 0], found[1][:, : 1 + n]
+            rows, _, slots, n = kept.shape
+            now = self._settle(np.arange(rows, dtype=np.int32), weights, meta)[:, :, :slots, :n]
+            found.append(now[:, plane] - share * now[:, 1] if share else now[:, plane])
+        node, edge, triple = found
+        return Weights(node[:, 0], edge, triple)
 
     def remedies(self) -> Mapping[str, Callable[[], None]]:
         """Offer nothing."""
@@ -108,12 +126,9 @@ class LazyCrf(ABC):
 
     def state(self) -> dict[str, Any]:
         """View weights and what is kept beside them."""
-        node, edge = (meta[:used] for meta, used in zip(self._metas, self._used, strict=True))
-        return {
-            "seen": self._seen,
-            "weights": self._weights.state(),
-            "node_meta": node,
-            "edge_meta": edge,
+        metas = zip(_METAS, self._metas, self._used, strict=True)
+        return {"seen": self._seen, "weights": self._weights.state()} | {
+            name: meta[:used] for name, meta, used in metas
         }
 
     def restore(self, state: dict[str, Any]) -> None:
@@ -121,6 +136,11 @@ class LazyCrf(ABC):
         self._clear()
         self._seen = state["seen"]
         self._weights.restore(state["weights"])
-        self._used = (len(state["node_meta"]), len(state["edge_meta"]))
-        for meta, used, name in zip(self._metas, self._used, ("node_meta", "edge_meta"), strict=True):
-            meta[:used] = state[name]
+        self._reserve(self._weights.n_labels, self._used[:2])
+        for name, meta, used in zip(_METAS, self._metas, self._used, strict=True):
+            # Of triples there may be none in the state, or none here (`ChainWeights.restore`).
+            if len(state.get(name, ())) == used > 0:
+                meta[:used] = state[name]
+
+
+_METAS = ("node_meta", "edge_meta", "triple_meta")

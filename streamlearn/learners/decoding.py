@@ -45,7 +45,7 @@ class Decoder:
         self._starts = scoring.rows.starts
         mask = mask._replace(beam=scoring.beam)
         self._arguments = (
-            scoring.rows, scoring.n_labels, scoring.plane, scoring.share, mask, scoring.node, scoring.edge
+            scoring.rows, scoring.n_labels, scoring.plane, scoring.share, mask, scoring.weights
         )  # fmt: skip
 
     def best(self) -> NDArray[np.int32]:

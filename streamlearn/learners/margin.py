@@ -19,7 +19,8 @@ class LargeMargin(Averaged, ABC):
 
     Parameters
     ----------
-    max_rows, plain_edges, average, half_life, planes : as for `streamlearn.learners.averaged.Averaged`.
+    max_rows, plain_edges, second_order, average, half_life, planes : as for
+        `streamlearn.learners.averaged.Averaged`.
     margin : what is asked, and how it is met.
     """
 
@@ -27,16 +28,18 @@ class LargeMargin(Averaged, ABC):
         self,
         max_rows: tuple[int, int],
         plain_edges: bool,
+        second_order: bool,
         margin: Margin,
         average: Average,
         half_life: float,
         planes: int,
     ) -> None:
-        super().__init__(max_rows, plain_edges, average, half_life, planes)
+        super().__init__(max_rows, plain_edges, second_order, average, half_life, planes)
         self._margin = margin
         self._max_rows = max_rows
+        self._second_order = second_order
         # All zero between sequences, and so no part of the state.
-        self._scratch = ChainWeights(max_rows, planes=1)
+        self._scratch = ChainWeights(max_rows, 1, second_order)
 
     def _learn(
         self,
@@ -46,15 +49,15 @@ class LargeMargin(Averaged, ABC):
         predicted_out: NDArray[np.int32],
         loss_out: NDArray[np.float64],
     ) -> float:
-        capacity = self._weights.node.shape[3]
-        if self._scratch.node.shape[3] != capacity:
-            self._scratch = ChainWeights(self._max_rows, planes=1)
+        capacity = self._weights.arrays.node.shape[3]
+        if self._scratch.arrays.node.shape[3] != capacity:
+            self._scratch = ChainWeights(self._max_rows, 1, self._second_order)
             self._scratch.reserve(capacity, (0, 0))
         return float(
             margin_pass(
                 rows, supervision.labels, supervision.labels_known, supervision.importance, n_labels,
                 self._count, self._norm_squared, self._averaging, self._margin, self._plain_edges,
-                supervision.mask, self._weights.node, self._weights.edge,
-                (self._scratch.node, self._scratch.edge), predicted_out, loss_out,
+                supervision.mask, self._weights.arrays, self._scratch.arrays,
+                predicted_out, loss_out,
             )
         )  # fmt: skip

@@ -16,6 +16,7 @@ class PassiveAggressive(LargeMargin):
     ----------
     max_rows : rows of the node and of the edge table.
     plain_edges : learn transitions that do not depend on the position.
+    second_order : learn triples of labels too.
     aggressiveness : C, where the margin is 1 for each wrong label.
     rival : the labelling that updates move away from: of the largest loss, or the one that is predicted.
     average : what predictions are made with: the last weights, the average of all, or an exponential one.
@@ -26,6 +27,7 @@ class PassiveAggressive(LargeMargin):
         self,
         max_rows: tuple[int, int],
         plain_edges: bool = True,
+        second_order: bool = False,
         *,
         aggressiveness: float = 0.03,
         rival: Rival = "prediction",
@@ -33,4 +35,4 @@ class PassiveAggressive(LargeMargin):
         half_life: float = 2000.0,
     ) -> None:
         margin = Margin(aggressiveness, 0.0, is_max_loss=rival == "max_loss")
-        super().__init__(max_rows, plain_edges, margin, average, half_life, planes=2)
+        super().__init__(max_rows, plain_edges, second_order, margin, average, half_life, planes=2)

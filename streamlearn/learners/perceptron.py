@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamlearn.data import Rows
+from streamlearn.errors import ConfigError
 from streamlearn.kernels.perceptron import perceptron_pass
 from streamlearn.kernels.rival import Search
 from streamlearn.learners.averaged import Average, Averaged
@@ -26,6 +27,7 @@ class Perceptron(Averaged):
     ----------
     max_rows : rows of the node and of the edge table.
     plain_edges : learn transitions that do not depend on the position.
+    second_order : learn triples of labels too, as Collins' own tagger does.
     cost : the margin that is asked for each wrong label.
     beam : labels that every search keeps at each position, that of predictions too; 0 for an exact search.
     violation : the prefix that updates with a beam are about: of the largest violation, or the first.
@@ -37,6 +39,7 @@ class Perceptron(Averaged):
         self,
         max_rows: tuple[int, int],
         plain_edges: bool = True,
+        second_order: bool = False,
         *,
         cost: float = 0.0,
         beam: int = 0,
@@ -44,7 +47,11 @@ class Perceptron(Averaged):
         average: Average = "all",
         half_life: float = 10_000.0,
     ) -> None:
-        super().__init__(max_rows, plain_edges, average, half_life)
+        super().__init__(max_rows, plain_edges, second_order, average, half_life)
+        if second_order and beam:
+            raise ConfigError(
+                f"learner.beam is {beam} with the template T: triples of labels need an exact search; set 0"
+            )
         self._search = Search(cost, beam, violation == "early")
 
     def _learn(
@@ -60,7 +67,7 @@ class Perceptron(Averaged):
             perceptron_pass(
                 rows, supervision.labels, supervision.labels_known, supervision.importance, n_labels,
                 self._count, self._norm_squared, self._averaging, self._search, self._plain_edges,
-                mask, self._weights.node, self._weights.edge, predicted_out, loss_out,
+                mask, self._weights.arrays, predicted_out, loss_out,
             )
         )  # fmt: skip
 

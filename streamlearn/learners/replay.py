@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamlearn.data import Rows
+from streamlearn.kernels.chain import Weights
 from streamlearn.kernels.replay import interleave, take_positions, take_rows
 from streamlearn.learners.base import Learner, Outcome, Scoring, Supervision
 
@@ -147,7 +148,7 @@ class Replay:
         """Give what the learner labels sequences with."""
         return self._learner.scoring(rows)
 
-    def weights(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def weights(self) -> Weights:
         """Give the weights that predictions are made with."""
         return self._learner.weights()
 

@@ -14,6 +14,7 @@ class Sgd(Adf):
     ----------
     max_rows : rows of the node and of the edge table.
     plain_edges : learn transitions that do not depend on the position.
+    second_order : learn triples of labels too.
     rate : of the first sequences.
     decay : factor of the rate after every `per` sequences.
     min_rate : the rate does not fall below it, so that learning never freezes.
@@ -26,6 +27,7 @@ class Sgd(Adf):
         self,
         max_rows: tuple[int, int],
         plain_edges: bool = True,
+        second_order: bool = False,
         *,
         rate: float = 0.1,
         decay: float = 0.95,
@@ -38,6 +40,7 @@ class Sgd(Adf):
         super().__init__(
             max_rows,
             plain_edges,
+            second_order,
             rate=rate,
             keep_rare=decay,
             keep_frequent=decay,

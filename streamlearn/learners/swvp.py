@@ -45,6 +45,7 @@ class Swvp(Averaged):
     ----------
     max_rows : rows of the node and of the edge table.
     plain_edges : learn transitions that do not depend on the position.
+    second_order : learn triples of labels too.
     substructures : JJ: the paper's ``single`` positions; the ``whole``, which is Collins' perceptron;
         ``blocks``, maximal runs of wrong positions; ``all`` sets of up to `max_errors` wrong positions, of
         more than that blocks; or the gold and predicted ``spans`` that are wrong.
@@ -63,6 +64,7 @@ class Swvp(Averaged):
         self,
         max_rows: tuple[int, int],
         plain_edges: bool = True,
+        second_order: bool = False,
         *,
         substructures: Substructures = "all",
         max_errors: int = 6,
@@ -74,7 +76,7 @@ class Swvp(Averaged):
         average: Average = "all",
         half_life: float = 10_000.0,
     ) -> None:
-        super().__init__(max_rows, plain_edges, average, half_life)
+        super().__init__(max_rows, plain_edges, second_order, average, half_life)
         rule = swvp_gamma.Gamma(WEIGHTINGS[gamma], beta, violations == "aggressive", condition == "enforced")
         self._search = Search(cost, 0, False)
         self._strategy = swvp.Strategy(SUBSTRUCTURES[substructures], max_errors, rule)
@@ -92,8 +94,8 @@ class Swvp(Averaged):
             swvp.swvp_pass(
                 rows, supervision.labels, supervision.labels_known, supervision.importance, n_labels,
                 self._count, self._norm_squared, self._averaging, self._search, self._strategy,
-                supervision.marks, self._plain_edges, supervision.mask, self._weights.node,
-                self._weights.edge, self._tallies, predicted_out, loss_out,
+                supervision.marks, self._plain_edges, supervision.mask, self._weights.arrays,
+                self._tallies, predicted_out, loss_out,
             )
         )  # fmt: skip
 

@@ -193,8 +193,8 @@ class Tagger:
         rows = Rows(nothing, nothing, node_rows, np.empty(0), nothing, edge_rows, 0, self.rows_used)
         scoring = self._learner.scoring(rows)
         n = scoring.n_labels
-        node = scoring.node[scoring.rows.node_rows, :, 0, :n]
-        edge = scoring.edge[scoring.rows.edge_rows, :, : 1 + n, :n]
+        node = scoring.weights.node[scoring.rows.node_rows, :, 0, :n]
+        edge = scoring.weights.edge[scoring.rows.edge_rows, :, : 1 + n, :n]
         if scoring.share:
             node[:, scoring.plane] -= scoring.share * node[:, 1]
             edge[:, scoring.plane] -= scoring.share * edge[:, 1]
@@ -203,7 +203,7 @@ class Tagger:
     def heaviest(self, label: str, count: int) -> list[tuple[str, float]]:
         """Give the features with the largest |weight| for a label, by name, heaviest first."""
         y = self._labels.names.index(label)
-        node, edge = self._learner.weights()
+        node, edge, _ = self._learner.weights()
         if y >= node.shape[1]:
             return []
         found = [(float(node[row, y]), self._space.node_name(row)) for row in _largest(node[:, y], count)]
@@ -215,7 +215,7 @@ class Tagger:
 
     def transitions(self) -> NDArray[np.float64]:
         """Give the weights of the plain transitions, [y_prev, y]."""
-        return self._learner.weights()[1][0, 1:]
+        return self._learner.weights().edge[0, 1:]
 
     def state(self) -> dict[str, Any]:
         """Copy everything that learning depends on: plain data and arrays."""

@@ -1,25 +1,30 @@
-"""The two arrays of weights of a chain, growing with the labels, trimmed for a checkpoint."""
+"""The arrays of weights of a chain, growing with the labels, trimmed for a checkpoint."""
 
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from streamlearn.kernels.chain import Weights
+
 
 class ChainWeights:
-    """`node[row, plane, 1, label]` and `edge[row, plane, 1 + y_prev, label]`, zero until learned.
+    """`streamlearn.kernels.chain.Weights`, zero until learned.
 
-    All rows are reserved at once (untouched pages of zeroed memory cost nothing); labels grow by a quarter.
+    All rows of features are reserved at once (untouched pages of zeroed memory cost nothing); labels grow by
+    a quarter.
 
     Parameters
     ----------
     max_rows : rows of the node and the edge table.
     planes : arrays of one shape that are read together, such as weights and their totals.
+    second_order : whether triples of labels have weights.
     """
 
-    def __init__(self, max_rows: tuple[int, int], planes: int) -> None:
+    def __init__(self, max_rows: tuple[int, int], planes: int, second_order: bool = False) -> None:
         self._max_rows = max_rows
         self._planes = planes
+        self._second_order = second_order
         self._clear()
 
     def _clear(self) -> None:
@@ -28,36 +33,46 @@ class ChainWeights:
         self._allocate(0)
 
     def _allocate(self, capacity: int) -> None:
+        def pairs(rows: int) -> NDArray[np.float64]:
+            return np.zeros((rows, self._planes, 1 + capacity, capacity))
+
         node_rows, edge_rows = self._max_rows
-        self.node: NDArray[np.float64] = np.zeros((node_rows, self._planes, 1, capacity))
-        self.edge: NDArray[np.float64] = np.zeros((edge_rows, self._planes, 1 + capacity, capacity))
+        node = np.zeros((node_rows, self._planes, 1, capacity))
+        self.arrays = Weights(node, pairs(edge_rows), pairs(capacity if self._second_order else 0))
 
     def reserve(self, n_labels: int, used: tuple[int, int]) -> None:
         """Make room for so many labels, and note how many rows are in use."""
         self._used = used
-        capacity = self.node.shape[3]
+        capacity = self.arrays.node.shape[3]
         if n_labels > capacity:
-            node, edge, old = self.node, self.edge, self.n_labels
+            kept = self.trimmed()
             self._allocate(max(n_labels, capacity + capacity // 4 + 1))
-            self.node[: used[0], :, :, :old] = node[: used[0], :, :, :old]
-            self.edge[: used[1], :, : 1 + old, :old] = edge[: used[1], :, : 1 + old, :old]
+            self._take(kept)
         self.n_labels = max(n_labels, self.n_labels)
 
-    def trimmed(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def _take(self, kept: Weights) -> None:
+        for array, old in zip(self.arrays, kept, strict=True):
+            rows, _, slots, n = old.shape
+            array[:rows, :, :slots, :n] = old
+
+    def trimmed(self) -> Weights:
         """View the rows and labels in use."""
+        node, edge, triple = self.arrays
         n = self.n_labels
-        return self.node[: self._used[0], :, :, :n], self.edge[: self._used[1], :, : 1 + n, :n]
+        return Weights(
+            node[: self._used[0], :, :, :n], edge[: self._used[1], :, : 1 + n, :n], triple[:n, :, : 1 + n, :n]
+        )
 
     def state(self) -> dict[str, Any]:
         """View the rows and labels in use."""
-        node, edge = self.trimmed()
-        return {"node": node, "edge": edge}
+        return self.trimmed()._asdict()
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Take a state back."""
-        node, edge = state["node"], state["edge"]
+        """Take a state back; of triples only if there are as many here and there, else they begin at 0."""
         self._clear()
-        self.reserve(node.shape[3], (len(node), len(edge)))
-        kept_node, kept_edge = self.trimmed()
-        kept_node[:] = node
-        kept_edge[:] = edge
+        self.reserve(state["node"].shape[3], (len(state["node"]), len(state["edge"])))
+        none = self.trimmed().triple
+        # A template `T` may have come or gone since, and states of before there were triples lack them.
+        triple = state.get("triple", none)
+        triple = triple if len(triple) == len(none) else none
+        self._take(Weights(state["node"], state["edge"], triple))

@@ -89,6 +89,16 @@ def test_the_plain_transition_is_row_0_of_the_edges_and_learned_only_where_a_tem
     assert not make_bench(["U:%x[0,0]", "*:%x[0,0]"]).space.plain_edges
 
 
+@pytest.mark.parametrize("templates", [["U:%x[0,0]", "B", "T"], ["T01"]])
+def test_triples_of_labels_are_learned_only_where_a_template_says_so_and_are_no_feature(templates):
+    space = make_bench(templates).space
+    assert space.second_order
+    assert space.plain_edges == ("B" in templates)
+    assert space.sizes == (0, 1)
+    assert not make_bench(["U:%x[0,0]", "B"]).space.second_order
+    assert not make_bench([]).space.second_order
+
+
 def ready_made(*features):
     return Example({}, ["O"] * len(features), list(features))
 

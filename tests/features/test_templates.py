@@ -90,8 +90,9 @@ def test_a_percent_sign_that_begins_no_macro_is_text():
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("X:%x[0,0]", "'X:%x[0,0]' begins with none of U, B, * (and # for comments)"),
-        ("u:%x[0,0]", "'u:%x[0,0]' begins with none of U, B, * (and # for comments)"),
+        ("X:%x[0,0]", "'X:%x[0,0]' begins with none of U, B, *, T (and # for comments)"),
+        ("T:%x[0,0]", "'T:%x[0,0]' has a macro; triples of labels are plain: write T"),
+        ("u:%x[0,0]", "'u:%x[0,0]' begins with none of U, B, *, T (and # for comments)"),
         ("U:%x[0,2]", "column 2, but there are 2: w, pos"),
         ("U:%x[0,-1]", "no column '-1'; features.columns has w, pos"),
         ("U:%x[0,word]", "no column 'word'; features.columns has w, pos"),
@@ -122,13 +123,13 @@ def test_macros_reach_as_far_as_the_limit():
     assert [macro.shift for macro in template.macros] == [-MAX_SHIFT, MAX_SHIFT]
 
 
-PIECES = st.sampled_from([*"UB*#[],0-w. \n\u2028\x00٣é", "%x", "9" * 20, ".lower", "%x[0,0]", "%x[-1,pos]"])
+PIECES = st.sampled_from([*"UBT*#[],0-w. \n\u2028\x00٣é", "%x", "9" * 20, ".lower", "%x[0,0]", "%x[-1,pos]"])
 
 
 @given(text=st.lists(PIECES, max_size=12).map("".join) | st.text(max_size=20))
 def test_any_text_is_templates_or_a_refusal(text):
     with suppress(ConfigError):
-        assert all(t.kind in "UB*" for t in parse_templates(text, COLUMNS))
+        assert all(t.kind in "UB*T" for t in parse_templates(text, COLUMNS))
 
 
 macros = st.tuples(st.integers(-4, 4), st.integers(0, 1)).map(lambda m: f"%x[{m[0]},{m[1]}]")

@@ -3,8 +3,9 @@
 import numpy as np
 
 from streamlearn.data import Rows
-from streamlearn.kernels.chain import Lattice
+from streamlearn.kernels.chain import Lattice, Weights
 from streamlearn.kernels.mask import Mask
+from streamlearn.kernels.viterbi import new_trellis
 
 PLANES = 2
 
@@ -26,13 +27,16 @@ def make_rows(rng, lengths, node_rows=6, edge_rows=4, edge_features=0, weighted=
     )
 
 
-def make_weights(rng, labels, capacity, node_rows=6, edge_rows=4):
+def make_weights(rng, labels, capacity, order=1, node_rows=6, edge_rows=4):
     """Draw small whole weights in the labels in use; 0 beyond."""
     node = np.zeros((node_rows, PLANES, 1, capacity))
     edge = np.zeros((edge_rows, PLANES, 1 + capacity, capacity))
     node[..., :labels] = rng.integers(-2, 3, (node_rows, PLANES, 1, labels))
     edge[:, :, : 1 + labels, :labels] = rng.integers(-2, 3, (edge_rows, PLANES, 1 + labels, labels))
-    return node, edge
+    triple = np.zeros((capacity if order == 2 else 0, PLANES, 1 + capacity, capacity))
+    if order == 2:
+        triple[:labels, :, 1 : 1 + labels, :labels] = rng.integers(-2, 3, (labels, PLANES, labels, labels))
+    return Weights(node, edge, triple)
 
 
 def make_mask(rng, labels, share=0.3):
@@ -44,8 +48,9 @@ def make_mask(rng, labels, share=0.3):
     return Mask(draw(labels), draw(labels, labels), draw(labels))
 
 
-def dense_scores(rows, i, labels, node, edge, plane, share):
-    """Add the weights of sequence `i` up one by one: emit[t][y] and trans[t][y_prev][y]."""
+def dense_scores(rows, i, labels, weights, plane, share):
+    """Add the weights of sequence `i` up: emit[t][y], trans[t][y_prev][y], triple[y_prev2][y_prev][y]."""
+    node, edge, triple = weights
 
     def weight(array, row, slot, y):
         return array[row, plane, slot, y] - share * array[row, 1, slot, y]
@@ -72,19 +77,16 @@ def dense_scores(rows, i, labels, node, edge, plane, share):
                 for y_prev in range(labels)
             ]
         )
-    return emit, trans
+    triples = [
+        [[weight(triple, y_prev2, 1 + y_prev, y) for y in range(labels)] for y_prev in range(labels)]
+        for y_prev2 in range(labels if len(triple) else 0)
+    ]
+    return emit, trans, triples
 
 
-def lattice_of(emit, trans):
-    """Give a lattice with these scores."""
+def lattice_of(emit, trans, triple=None):
+    """Give a lattice with these scores; `triple` [y_prev2, y_prev, y] is of the second order."""
     length, labels = emit.shape
-    return Lattice(
-        np.empty((length, 2 * labels)),
-        np.empty((0, 2)),
-        emit,
-        trans,
-        np.empty((2, labels)),
-        np.empty((length, labels), np.int32),
-        np.empty(labels),
-        np.empty(labels, np.int32),
-    )
+    triples = np.empty((0, labels, labels)) if triple is None else triple.swapaxes(0, 1).copy()
+    trellis = new_trellis(length, labels, len(triples))
+    return Lattice(np.empty((length, 2 * labels)), np.empty((0, 2)), emit, trans, triples, trellis)

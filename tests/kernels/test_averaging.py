@@ -10,6 +10,7 @@ from streamlearn.kernels.averaging import (
     rescale,
     share,
 )
+from streamlearn.kernels.chain import Weights
 
 
 def changes(seed, sequences, rows=6, labels=3):
@@ -22,21 +23,23 @@ def changes(seed, sequences, rows=6, labels=3):
 
 def followed(averaging, retained, first=0, sequences=3000):
     """Compare with the average of dense weights after every sequence; give how often plane 1 was scaled."""
-    node, edge = np.zeros((6, 2, 1, 3)), np.zeros((1, 2, 4, 3))
+    weights = Weights(np.zeros((6, 2, 1, 3)), np.zeros((6, 2, 4, 3)), np.zeros((6, 2, 4, 3)))
     w, mean = np.zeros((6, 3)), np.zeros((6, 3))
     count, scaled = first, 0
     for change in changes(1, sequences):
         for row, y, step in change:
-            node[row, 0, 0, y] += step
-            node[row, 1, 0, y] += due(averaging, count) * step
+            for array in weights:
+                array[row, 0, 0, y] += step
+                array[row, 1, 0, y] += due(averaging, count) * step
             w[row, y] += step
         count += 1
-        before = node[:, 1].copy()
-        rescale(averaging, count, (6, 1), node, edge)
-        scaled += bool((before != node[:, 1]).any())
+        before = weights.node[:, 1].copy()
+        rescale(averaging, count, (6, 6), weights)
+        scaled += bool((before != weights.node[:, 1]).any())
         mean = retained(count) * mean + (1.0 - retained(count)) * w
-        got = node[:, 0, 0] - share(averaging, count) * node[:, 1, 0]
-        assert np.abs(got - mean).max() < 1e-12 * max(1.0, np.abs(w).max())
+        for array in weights:
+            got = array[:, 0, 0] - share(averaging, count) * array[:, 1, 0]
+            assert np.abs(got - mean).max() < 1e-12 * max(1.0, np.abs(w).max())
     return scaled
 
 

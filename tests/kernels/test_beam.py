@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from streamlearn.kernels.beam import beam_search, best_prefix, violation
-from streamlearn.kernels.chain import viterbi
+from streamlearn.kernels.viterbi import viterbi
 from tests import naive
 from tests.kernels.lattices import lattice_of
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from streamlearn.kernels.crf import chain_score, marginals, new_marginals
+from streamlearn.kernels.crf import marginals, new_marginals
 from tests import naive
 from tests.kernels.lattices import lattice_of
 
@@ -106,13 +106,3 @@ def test_long_sequences_lose_nothing(rich, scale):
     joint = wanted[:-1, :, None] * wanted[1:, None, :]
     found = edge[1:] if rich else edge[0]
     assert np.allclose(found, joint if rich else joint.sum(axis=0), rtol=1e-7, atol=1e-7)
-
-
-@both_kinds
-def test_the_score_of_a_labelling_is_the_sum_of_its_parts(rich):
-    rng = np.random.default_rng(1)
-    emit, trans = rng.normal(size=(4, 3)), rng.normal(size=(4 if rich else 1, 3, 3))
-    labels = np.array([2, 0, 0, 1], np.int32)
-    by_position = trans if rich else np.repeat(trans, 4, axis=0)
-    wanted = naive.path_score(emit, by_position, labels.tolist())
-    assert math.isclose(chain_score(lattice_of(emit, trans), labels, rich), wanted, rel_tol=1e-12)

@@ -23,20 +23,20 @@ def problems(draw):
     edge_features = draw(st.integers(0, 2))
     plane, share = draw(st.integers(0, 1)), draw(st.sampled_from([0.0, 0.25]))
     rows = make_rows(rng, lengths, edge_features=edge_features, weighted=draw(st.booleans()))
-    node, edge = make_weights(rng, labels, labels + draw(st.integers(0, 1)))
+    weights = make_weights(rng, labels, labels + draw(st.integers(0, 1)), draw(st.integers(1, 2)))
     mask = make_mask(rng, labels + draw(st.integers(0, 1))) if draw(st.booleans()) else ANYTHING
     scored = []
     for i, length in enumerate(lengths):
-        emit, trans = dense_scores(rows, i, labels, node, edge, plane, share)
-        scored.append((labels, length, masked_score(emit, trans, mask, labels)))
-    return (rows, labels, plane, share, mask, node, edge), scored
+        emit, trans, triples = dense_scores(rows, i, labels, weights, plane, share)
+        scored.append((labels, length, masked_score(emit, trans, triples, mask, labels)))
+    return (rows, labels, plane, share, mask, weights), scored
 
 
-def masked_score(emit, trans, mask, labels):
+def masked_score(emit, trans, triples, mask, labels):
     """Give the score of allowed labellings, or of all if the mask allows none."""
 
     def plain(path):
-        return naive.path_score(emit, trans, path)
+        return naive.path_score(emit, trans, path, triples)
 
     def masked(path):
         pairs = itertools.pairwise(path)
@@ -56,12 +56,12 @@ def cut(starts, array):
 @given(problem=problems())
 def test_decoding_finds_the_best_of_what_is_allowed_and_changes_no_weight(problem):
     arguments, scored = problem
-    before = [array.copy() for array in arguments[-2:]]
+    before = [array.copy() for array in arguments[-1]]
     path = np.empty(arguments[0].starts[-1], np.int32)
     decode(*arguments, path)
     for found, one in zip(cut(arguments[0].starts, path), scored, strict=True):
         assert found.tolist() == naive.best_labelling(*one)[1]
-    assert all(np.array_equal(*pair) for pair in zip(before, arguments[-2:], strict=True))
+    assert all(np.array_equal(*pair) for pair in zip(before, arguments[-1], strict=True))
 
 
 @settings(max_examples=60, deadline=None)
@@ -93,13 +93,14 @@ def test_the_k_best_are_those_among_what_is_allowed(problem):
         assert [pair for pair in pairs if pair[0] > -math.inf] == wanted
 
 
+@pytest.mark.parametrize("order", [1, 2])
 @pytest.mark.parametrize("edge_features", [0, 1])
-def test_a_mask_that_allows_nothing_does_not_count(edge_features):
+def test_a_mask_that_allows_nothing_does_not_count(edge_features, order):
     rng = np.random.default_rng(3)
     rows = make_rows(rng, [3, 1], edge_features=edge_features)
-    node, edge = make_weights(rng, 2, 2)
+    weights = make_weights(rng, 2, 2, order)
     nothing = Mask(np.full(2, -np.inf), np.zeros((2, 2)), np.zeros(2))
     free, masked = np.empty(4, np.int32), np.empty(4, np.int32)
-    decode(rows, 2, 0, 0.0, ANYTHING, node, edge, free)
-    decode(rows, 2, 0, 0.0, nothing, node, edge, masked)
+    decode(rows, 2, 0, 0.0, ANYTHING, weights, free)
+    decode(rows, 2, 0, 0.0, nothing, weights, masked)
     assert masked.tolist() == free.tolist()

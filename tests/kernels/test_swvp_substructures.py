@@ -11,13 +11,13 @@ from tests import naive_swvp
 BIO = ["O", "B-X", "I-X", "B-Y", "I-Y", "E-X", "S-Y", "NNS"]
 
 
-def find(strategy, gold, guess, max_errors=4):
+def find(strategy, gold, guess, max_errors=4, order=1):
     """Give the mixed assignments of the kernel's sets, each set ascending, as labels."""
     numbers = [np.array([BIO.index(label) for label in labels], np.int32) for labels in (gold, guess)]
     wrong = np.flatnonzero(numbers[0] != numbers[1])
     sets = kernels.new_substructures(len(gold), max_errors)
     n = kernels.find_substructures(
-        SUBSTRUCTURES[strategy], wrong, *numbers, Spans().marks(BIO), max_errors, sets
+        SUBSTRUCTURES[strategy], wrong, *numbers, Spans().marks(BIO), max_errors, order, sets
     )
     found = np.split(sets.positions[: sets.starts[n]], sets.starts[1:n])
     found = [J.tolist() for J in found] if n else []
@@ -33,13 +33,13 @@ labellings = st.integers(1, 7).flatmap(
 
 @pytest.mark.parametrize("strategy", SUBSTRUCTURES)
 @settings(max_examples=150, deadline=None)
-@given(pair=labellings)
-def test_the_mixed_assignments_are_those_of_the_definition_each_once(strategy, pair):
+@given(pair=labellings, order=st.integers(1, 2))
+def test_the_mixed_assignments_are_those_of_the_definition_each_once(strategy, pair, order):
     gold, guess = pair
     if gold != guess:
-        found = find(strategy, gold, guess)
+        found = find(strategy, gold, guess, 4, order)
         assert len(found) == len(set(found))
-        assert set(found) == set(naive_swvp.mixed_assignments(strategy, gold, guess, 4))
+        assert set(found) == set(naive_swvp.mixed_assignments(strategy, gold, guess, 4, order))
 
 
 BY_HAND = {

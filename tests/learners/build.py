@@ -27,24 +27,29 @@ MakeLearner = Callable[[FeatureSpace], Learner]
 
 
 def perceptron(**settings: Any) -> MakeLearner:
-    return lambda space: Perceptron(space.capacities, space.plain_edges, **settings)
+    return lambda space: Perceptron(*chain(space), **settings)
+
+
+def chain(space: FeatureSpace) -> tuple[tuple[int, int], bool, bool]:
+    """Give what every learner is made for."""
+    return space.capacities, space.plain_edges, space.second_order
 
 
 def averaged_perceptron(space: FeatureSpace) -> Learner:
-    return Perceptron(space.capacities, space.plain_edges, average="all")
+    return Perceptron(*chain(space), average="all")
 
 
 def last_perceptron(space: FeatureSpace) -> Learner:
-    return Perceptron(space.capacities, space.plain_edges, average="none")
+    return Perceptron(*chain(space), average="none")
 
 
 def fading_perceptron(space: FeatureSpace) -> Learner:
     # So short a half-life that plane 1 is scaled down every 26 sequences.
-    return Perceptron(space.capacities, space.plain_edges, average="exponential", half_life=0.05)
+    return Perceptron(*chain(space), average="exponential", half_life=0.05)
 
 
 def swvp(**settings: Any) -> MakeLearner:
-    return lambda space: Swvp(space.capacities, space.plain_edges, **settings)
+    return lambda space: Swvp(*chain(space), **settings)
 
 
 def swvp_of_blocks(space: FeatureSpace) -> Learner:
@@ -64,27 +69,27 @@ def swvp_of_spans(space: FeatureSpace) -> Learner:
 
 
 def margin_perceptron(space: FeatureSpace) -> Learner:
-    return Perceptron(space.capacities, space.plain_edges, cost=2.0)
+    return Perceptron(*chain(space), cost=2.0)
 
 
 def beam_perceptron(space: FeatureSpace) -> Learner:
-    return Perceptron(space.capacities, space.plain_edges, beam=2)
+    return Perceptron(*chain(space), beam=2)
 
 
 def early_perceptron(space: FeatureSpace) -> Learner:
-    return Perceptron(space.capacities, space.plain_edges, beam=3, violation="early", average="none")
+    return Perceptron(*chain(space), beam=3, violation="early", average="none")
 
 
 def passive_aggressive(space: FeatureSpace) -> Learner:
-    return PassiveAggressive(space.capacities, space.plain_edges, aggressiveness=0.3, rival="max_loss")
+    return PassiveAggressive(*chain(space), aggressiveness=0.3, rival="max_loss")
 
 
 def averaged_arow(space: FeatureSpace) -> Learner:
-    return Arow(space.capacities, space.plain_edges, regularization=0.5, average="all")
+    return Arow(*chain(space), regularization=0.5, average="all")
 
 
 def arow(space: FeatureSpace) -> Learner:
-    return Arow(space.capacities, space.plain_edges, regularization=3.0)
+    return Arow(*chain(space), regularization=3.0)
 
 
 def replaying(learner: MakeLearner, tokens: int = 40, looks: int = 2) -> MakeLearner:
@@ -95,20 +100,19 @@ def replaying(learner: MakeLearner, tokens: int = 40, looks: int = 2) -> MakeLea
 
 
 def adf(space: FeatureSpace) -> Learner:
-    return Adf(space.capacities, space.plain_edges, rate=0.3, window=4, sigma=1.5)
+    return Adf(*chain(space), rate=0.3, window=4, sigma=1.5)
 
 
 def adf_with_growing_windows(space: FeatureSpace) -> Learner:
     return Adf(
-        space.capacities, space.plain_edges, rate=0.3, window=3, growth=1.5, min_rate=0.1, late_start=True,
+        *chain(space), rate=0.3, window=3, growth=1.5, min_rate=0.1, late_start=True,
         average="all",
     )  # fmt: skip
 
 
 def adf_with_fading_average(space: FeatureSpace) -> Learner:
     return Adf(
-        space.capacities,
-        space.plain_edges,
+        *chain(space),
         rate=0.3,
         window=4,
         sigma=1.5,
@@ -118,11 +122,11 @@ def adf_with_fading_average(space: FeatureSpace) -> Learner:
 
 
 def sgd(space: FeatureSpace) -> Learner:
-    return Sgd(space.capacities, space.plain_edges, rate=0.3, decay=0.9, per=4, sigma=1.5)
+    return Sgd(*chain(space), rate=0.3, decay=0.9, per=4, sigma=1.5)
 
 
 def adagrad(space: FeatureSpace) -> Learner:
-    return AdaGrad(space.capacities, space.plain_edges, rate=0.3, sigma=1.5)
+    return AdaGrad(*chain(space), rate=0.3, sigma=1.5)
 
 
 def adagrad_looking_again(space: FeatureSpace) -> Learner:
@@ -140,7 +144,7 @@ class Bench:
     learner: Learner
     names: NameBook
 
-    def named(self, node: Any, edge: Any) -> dict[tuple[str, ...], float]:
+    def named(self, node: Any, edge: Any, triple: Any) -> dict[tuple[str, ...], float]:
         """Give weights that are not 0 by feature and labels, as `tests.naive` does."""
         labels = self.labels.names
         found = {
@@ -150,6 +154,8 @@ class Bench:
         for row, slot, y in zip(*edge.nonzero(), strict=True):
             pair = (labels[y],) if slot == 0 else (labels[slot - 1], labels[y])
             found[self.space.edge_name(row), *pair] = edge[row, slot, y]
+        for y_prev2, slot, y in zip(*triple.nonzero(), strict=True):
+            found["T", labels[y_prev2], labels[slot - 1], labels[y]] = triple[y_prev2, slot, y]
         return found
 
 

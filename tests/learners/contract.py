@@ -13,17 +13,22 @@ from tests.states import differences
 class LearnerContract:
     """The contract; `learner` is a fixture of the subclass that makes a learner for a feature space."""
 
-    @pytest.fixture(params=[False, True], ids=["templates", "ready-made"])
-    def ready_made(self, request: pytest.FixtureRequest) -> bool:
+    @pytest.fixture(params=["templates", "ready-made", "second order"])
+    def kind(self, request: pytest.FixtureRequest) -> str:
         return request.param
+
+    @pytest.fixture
+    def ready_made(self, kind: str) -> bool:
+        return kind == "ready-made"
 
     @pytest.fixture
     def stream(self, ready_made: bool) -> list[Example]:
         return make_stream(60, ready_made=ready_made)
 
     @pytest.fixture
-    def bench(self, learner: MakeLearner, ready_made: bool):
-        return lambda: make_bench([] if ready_made else TEMPLATES, learner=learner)
+    def bench(self, learner: MakeLearner, kind: str):
+        templates = {"templates": TEMPLATES, "ready-made": [], "second order": [*TEMPLATES, "T"]}[kind]
+        return lambda: make_bench(templates, learner=learner)
 
     def test_predicting_changes_no_bit_of_the_state(self, bench, stream):
         tagger = bench().tagger
@@ -39,9 +44,8 @@ class LearnerContract:
         made.tagger.learn_many(stream)
         before = made.tagger.state()
         rows = [np.arange(0, used, 3, np.int32) for used in made.tagger.rows_used]
-        for some, whole, wanted in zip(
-            made.tagger.weights_of(*rows), made.learner.weights(), rows, strict=True
-        ):
+        some_of_each = made.tagger.weights_of(*rows)
+        for some, whole, wanted in zip(some_of_each, made.learner.weights()[:2], rows, strict=True):
             assert np.array_equal(some, whole[wanted])
         assert differences(before, made.tagger.state()) == []
 
@@ -128,8 +132,10 @@ class LearnerContract:
             made.tagger.learn_one(x, ["NEW7"])
         assert list(made.tagger.labels)[known:] == late
         assert made.tagger.predict_one(x) == ["NEW7"]
-        node, edge = made.learner.weights()
-        assert (node.shape[1], edge.shape[1:]) == (known + 30, (1 + known + 30, known + 30))
+        n = known + 30
+        node, edge, triple = made.learner.weights()
+        assert (node.shape[1], edge.shape[1:]) == (n, (1 + n, n))
+        assert triple.shape == (n if made.space.second_order else 0, 1 + n, n)
 
     def test_features_of_pairs_never_fire_with_a_label_alone(self, learner):
         made = make_bench(["U:%x[0,w]", "B:%x[0,pos]", "*:%x[-1,pos]"], learner=learner)

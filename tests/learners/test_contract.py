@@ -13,8 +13,6 @@ LEARNERS = [
     build.swvp_of_all_sets,
     build.swvp_of_spans,
     build.margin_perceptron,
-    build.beam_perceptron,
-    build.early_perceptron,
     build.passive_aggressive,
     build.arow,
     build.averaged_arow,
@@ -25,9 +23,21 @@ LEARNERS = [
     build.adagrad,
     build.adagrad_looking_again,
 ]
+# Their search knows no triples of labels.
+WITH_A_BEAM = [build.beam_perceptron, build.early_perceptron]
 
 
 class TestEveryLearner(LearnerContract):
     @pytest.fixture(params=LEARNERS, ids=lambda make: make.__name__)
     def learner(self, request: pytest.FixtureRequest) -> MakeLearner:
+        return request.param
+
+
+class TestEveryLearnerWithABeam(LearnerContract):
+    @pytest.fixture(params=WITH_A_BEAM, ids=lambda make: make.__name__)
+    def learner(self, request: pytest.FixtureRequest) -> MakeLearner:
+        return request.param
+
+    @pytest.fixture(params=["templates", "ready-made"])
+    def kind(self, request: pytest.FixtureRequest) -> str:
         return request.param

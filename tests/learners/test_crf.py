@@ -11,11 +11,12 @@ from streamlearn.learners.adagrad import AdaGrad
 from streamlearn.learners.adf import Adf
 from streamlearn.learners.sgd import Sgd
 from tests import naive, naive_crf
-from tests.learners.build import from_rows, make_bench
+from tests.learners.build import chain, from_rows, make_bench
 from tests.learners.streams import cut
 from tests.states import differences
 
 PAIRS = ["*00:%x[0,w]", "*01:%x[-1,pos]", "U02:%x[0,pos]", "B03:%x[0,pos]", "B"]
+TRIPLES = ["U00:%x[0,w]", "*01:%x[-1,pos]", "B", "T"]
 SINGLES = ["U00:%x[0,w]", "U01:%x[-1,w]/%x[0,pos]", "B"]
 # A word is in the bag once more for each place that it stands in.
 BAG = ["U:%x[-1,w]", "U:%x[0,w]", "U:%x[1,w]"]
@@ -40,6 +41,14 @@ CASES = {
     "fading average of real values": (Adf, naive_crf.Adf, ADF | FADING, None),
     "fading average without L2": (Adf, naive_crf.Adf, ADF | FADING | {"sigma": None}, SINGLES),
     "fading average, growing windows": (Adf, naive_crf.Adf, ADF | FADING | {"growth": 1.5}, BAG),
+    "triples": (Adf, naive_crf.Adf, ADF, TRIPLES),
+    "triples, strong L2, fading": (Adf, naive_crf.Adf, ADF | {"sigma": 0.5} | FADING, TRIPLES),
+    "triples, growing windows, average of all": (
+        Adf,
+        naive_crf.Adf,
+        ADF | {"growth": 1.5, "average": "all"},
+        ["U00:%x[0,w]", "T"],
+    ),
     "SGD": (Sgd, naive_crf.Sgd, {"rate": 0.3, "decay": 0.8, "per": 3, "sigma": 2.0}, PAIRS),
     "SGD with a floor": (Sgd, naive_crf.Sgd, {"rate": 0.3, "decay": 0.8, "per": 2, "min_rate": 0.1}, BAG),
     "SGD, average of all": (
@@ -52,12 +61,16 @@ CASES = {
     "AdaGrad": (AdaGrad, naive_crf.AdaGrad, {"rate": 0.3, "sigma": 1.0, "floor": 0.01}, PAIRS),
     "AdaGrad without L2": (AdaGrad, naive_crf.AdaGrad, {"rate": 0.3, "sigma": None}, SINGLES),
     "AdaGrad, strong L2, no floor": (AdaGrad, naive_crf.AdaGrad, {"rate": 0.3, "sigma": 0.1}, BAG),
+    "AdaGrad of triples": (AdaGrad, naive_crf.AdaGrad, {"rate": 0.3, "sigma": 1.0}, TRIPLES),
     "AdaGrad of real values": (AdaGrad, naive_crf.AdaGrad, {"rate": 0.3, "sigma": 2.0}, None),
 }
 every_case = pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 some_cases = pytest.mark.parametrize(
     "case",
-    [CASES[name] for name in ("growing windows", "strong L2, fading", "windows doubled", "AdaGrad")],
+    [
+        CASES[name]
+        for name in ("growing windows", "triples, strong L2, fading", "windows doubled", "AdaGrad of triples")
+    ],
     ids=lambda case: case[0].__name__,
 )
 
@@ -86,7 +99,7 @@ def prepare(case, **options):
     learner, reference, settings, templates = case
     bench = make_bench(
         templates or [],
-        learner=lambda space: learner(space.capacities, space.plain_edges, **settings),
+        learner=lambda space: learner(*chain(space), **settings),
         **options,
     )
     room = {"room": options["room"]} if "room" in options else {}
@@ -182,6 +195,7 @@ def test_any_cut_and_any_interruption_give_the_same_bits(case):
         "strong L2, fading",
         "windows doubled",
         "fading average, growing windows",
+        "triples, growing windows, average of all",
     ],
 )
 def test_rates_that_are_warmed_up_again_are_those_of_the_start_in_any_moment(name):

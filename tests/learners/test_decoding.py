@@ -15,16 +15,19 @@ from tests.learners.build import from_rows, make_bench
 from tests.states import differences
 
 TEMPLATES = ["U00:%x[0,0]", "*01:%x[0,1]", "B02:%x[-1,0]", "B"]
+SECOND_ORDER = [*TEMPLATES, "T"]
 
 LEARNERS = {
-    "averaged perceptron": build.averaged_perceptron,
-    "last perceptron": build.last_perceptron,
-    "perceptron that looks again": build.replaying(build.averaged_perceptron),
-    "adf": build.adf,
-    "averaged adf": build.adf_with_growing_windows,
-    "exponentially averaged adf": build.adf_with_fading_average,
-    "sgd": build.sgd,
-    "adagrad": build.adagrad,
+    "averaged perceptron": (build.averaged_perceptron, TEMPLATES),
+    "last perceptron": (build.last_perceptron, TEMPLATES),
+    "perceptron that looks again": (build.replaying(build.averaged_perceptron), TEMPLATES),
+    "adf": (build.adf, TEMPLATES),
+    "averaged adf": (build.adf_with_growing_windows, TEMPLATES),
+    "exponentially averaged adf": (build.adf_with_fading_average, TEMPLATES),
+    "sgd": (build.sgd, TEMPLATES),
+    "adagrad": (build.adagrad, TEMPLATES),
+    "averaged perceptron of second order": (build.averaged_perceptron, SECOND_ORDER),
+    "averaged adf of second order": (build.adf_with_growing_windows, SECOND_ORDER),
 }
 # No order of these is a scheme's own, so that much of what is learned is invalid.
 LABELS = {"bio": ["I-X", "O", "B-X", "I-Y", "B-Y"], "iobes": ["B-X", "E-X", "O", "I-X", "S-X"]}
@@ -50,7 +53,8 @@ def make(request):
     """Make a bench whose tagger is constrained."""
 
     def made(scheme):
-        bench = make_bench(TEMPLATES, learner=request.param)
+        learner, templates = request.param
+        bench = make_bench(templates, learner=learner)
         return bench, Tagger(bench.encoder, bench.labels, bench.space, bench.learner, Constraint(scheme))
 
     return made
@@ -59,7 +63,7 @@ def make(request):
 def scorer(bench, example):
     """Give the score of a labelling by number, over dictionaries of strings."""
     rows = list(zip(example.columns["w"], example.columns["pos"], strict=True))
-    features = naive.template_features(TEMPLATES, rows)
+    features = naive.template_features(SECOND_ORDER, rows)
     weights = bench.named(*bench.learner.weights())
     reference = naive.StructuredPerceptron()
     return lambda path: reference.score(features, [bench.labels.names[y] for y in path], weights)

@@ -9,7 +9,7 @@ from streamlearn.data import Example
 from streamlearn.learners.arow import Arow
 from streamlearn.learners.passive_aggressive import PassiveAggressive
 from tests import naive
-from tests.learners.build import from_rows, make_bench
+from tests.learners.build import chain, from_rows, make_bench
 
 LABELS = ["O", "B-X", "I-X"]
 TEMPLATES = ["U00:%x[0,0]", "U01:%x[-1,0]/%x[1,1]", "*01:%x[0,1]", "B02:%x[0,0]", "B"]
@@ -33,6 +33,12 @@ def columns(rng, n):
     return from_rows(rows), naive.template_features(TEMPLATES, rows)
 
 
+def triples(rng, n):
+    x, _ = columns(rng, n)
+    rows = list(zip(x.columns["w"], x.columns["pos"], strict=True))
+    return x, naive.template_features([*TEMPLATES, "T"], rows)
+
+
 def real_values(rng, n):
     positions = [{name: float(rng.normal()) for name in "abc"} | {"bias": 1.0} for _ in range(n)]
     return Example({}, None, positions), naive.ready_made_features(positions)
@@ -53,15 +59,13 @@ def assert_same(got, wanted):
         assert math.isclose(got.get(key, 0.0), wanted.get(key, 0.0), rel_tol=0, abs_tol=1e-10), key
 
 
-@pytest.mark.parametrize("draw", [columns, real_values])
+@pytest.mark.parametrize("draw", [columns, triples, real_values])
 @pytest.mark.parametrize("name", LEARNERS)
 @pytest.mark.parametrize("seed", [0, 1])
 def test_weights_follow_the_paper_sequence_by_sequence(draw, name, seed):
     learner, plain, options = LEARNERS[name]
-    templates = TEMPLATES if draw is columns else []
-    bench = make_bench(
-        templates, learner=lambda space: learner(space.capacities, space.plain_edges, **options)
-    )
+    templates = {columns: TEMPLATES, triples: [*TEMPLATES, "T"], real_values: []}[draw]
+    bench = make_bench(templates, learner=lambda space: learner(*chain(space), **options))
     plain_options = {key: value for key, value in options.items() if key != "rival"}
     is_augmented = learner is Arow or "rival" in options
     reference = plain(cost=1.0, is_augmented=is_augmented, **plain_options)
@@ -69,7 +73,9 @@ def test_weights_follow_the_paper_sequence_by_sequence(draw, name, seed):
         bench.tagger.learn_many([example])
         reference.learn(positions, example.labels, example.weight)
         last = bench.learner.state()["weights"]
-        assert_same(bench.named(last["node"][:, 0, 0], last["edge"][:, 0]), reference.last)
+        assert_same(
+            bench.named(last["node"][:, 0, 0], last["edge"][:, 0], last["triple"][:, 0]), reference.last
+        )
         assert_same(bench.named(*bench.learner.weights()), reference.weights())
     norm = math.sqrt(sum(value * value for value in reference.last.values()))
     assert math.isclose(bench.learner.gauges()["weights_norm"], norm, rel_tol=1e-9)
@@ -84,9 +90,7 @@ def learned(learner, example, known, times=1):
 
 def test_a_bold_update_meets_the_margin_exactly():
     def bold(space):
-        return PassiveAggressive(
-            space.capacities, space.plain_edges, aggressiveness=1e6, average="none", rival="max_loss"
-        )
+        return PassiveAggressive(*chain(space), aggressiveness=1e6, average="none", rival="max_loss")
 
     rows, labels = [("a", "x"), ("a", "x"), ("b", "x")], ["B-X", "B-X", "O"]
     losses, bench = learned(bold, from_rows(rows, labels), LABELS, times=40)
@@ -97,9 +101,7 @@ def test_a_bold_update_meets_the_margin_exactly():
 
 def test_importance_is_how_often_a_sequence_is_there():
     def timid(space):
-        return PassiveAggressive(
-            space.capacities, space.plain_edges, aggressiveness=0.01, average="none", rival="max_loss"
-        )
+        return PassiveAggressive(*chain(space), aggressiveness=0.01, average="none", rival="max_loss")
 
     # Far from the margin, with one labelling to move away from, every update is by C.
     rows, known = [("a", "x")], ["O", "B-X"]

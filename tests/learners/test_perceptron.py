@@ -8,9 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from streamlearn.data import Example
+from streamlearn.errors import ConfigError
 from streamlearn.learners.perceptron import Perceptron
 from tests import naive
-from tests.learners.build import from_rows, make_bench
+from tests.learners.build import beam_perceptron, chain, from_rows, make_bench
 from tests.states import differences
 
 LABELS = ["O", "B-X", "I-X"]
@@ -24,6 +25,9 @@ TEMPLATES = {
     "single labels and transitions": ["U00:%x[0,0]", "U01:%x[-2,1]", "B"],
     "pairs": ["U00:%x[0,0]", "B01:%x[0,1]", "B02:%x[-1,0]/%x[0,0]", "B"],
     "both": ["*00:%x[0,0]", "*01:%x[1,1]", "B"],
+    "triples": ["U00:%x[0,0]", "U01:%x[-1,1]", "B", "T"],
+    "triples and no pairs": ["U00:%x[0,0]", "T"],
+    "all kinds and triples": ["U00:%x[0,0]", "*01:%x[0,1]", "B02:%x[0,0]", "B", "T"],
     "all kinds": ["U00:%x[0,0]", "*01:%x[0,1]", "B02:%x[0,0]", "B", "U03", "*04"],
     "bag of words": ["U:%x[-1,0]", "U:%x[0,0]", "U:%x[1,0]", "B:%x[0,0]", "B:%x[-1,0]"],
 }
@@ -65,7 +69,7 @@ def assert_follows(bench, reference, examples, features):
             assert set(predicted) <= set(known)
         reference.learn(positions, example.labels, example.weight)
         last = bench.learner.state()["weights"]
-        named = bench.named(last["node"][:, 0, 0], last["edge"][:, 0])
+        named = bench.named(last["node"][:, 0, 0], last["edge"][:, 0], last["triple"][:, 0])
         assert named == {key: value for key, value in reference.last.items() if value}
         assert_same_weights(bench.named(*bench.learner.weights()), reference.weights())
     assert bench.labels.names == reference.labels
@@ -82,7 +86,7 @@ AVERAGES = {
 
 
 def perceptron(**options):
-    return lambda space: Perceptron(space.capacities, space.plain_edges, **options)
+    return lambda space: Perceptron(*chain(space), **options)
 
 
 @pytest.mark.parametrize("average", AVERAGES.values(), ids=AVERAGES)
@@ -205,3 +209,8 @@ def test_predictions_are_made_with_the_beam_that_was_learned_with():
     gold = [example.labels for example in examples]
     assert exact.tagger.predict_many(examples) == gold
     assert bench.tagger.predict_many(examples) != gold
+
+
+def test_a_beam_and_triples_of_labels_are_refused():
+    with pytest.raises(ConfigError, match="beam is 2 with the template T"):
+        make_bench(["U00:%x[0,0]", "T"], learner=beam_perceptron)

@@ -9,7 +9,7 @@ from streamlearn.learners.arow import Arow
 from streamlearn.learners.passive_aggressive import PassiveAggressive
 from streamlearn.learners.perceptron import Perceptron
 from tests import naive
-from tests.learners.build import from_rows, make_bench
+from tests.learners.build import chain, from_rows, make_bench
 
 LABELS = ["O", "B-X", "I-X"]
 TEMPLATES = ["U:%x[0,0]", "B"]
@@ -61,7 +61,7 @@ def test_the_perceptron_makes_at_most_as_many_mistakes_as_theorem_1_of_collins_a
     examples, radius, margin = separable
 
     def last(space):
-        return Perceptron(space.capacities, space.plain_edges, average="none")
+        return Perceptron(*chain(space), average="none")
 
     updates, is_right = passes_until_right(last, examples)
     assert is_right
@@ -73,7 +73,7 @@ def test_a_margin_costs_the_perceptron_no_more_updates_than_its_proof_allows(sep
     cost = 0.5
 
     def careful(space):
-        return Perceptron(space.capacities, space.plain_edges, cost=cost, average="none")
+        return Perceptron(*chain(space), cost=cost, average="none")
 
     updates, is_right = passes_until_right(careful, examples)
     assert is_right
@@ -87,7 +87,7 @@ def test_updates_of_violations_keep_the_bound_though_the_search_is_inexact(beam,
     examples, radius, margin = separable
 
     def inexact(space):
-        return Perceptron(space.capacities, space.plain_edges, beam=beam, violation=violation, average="none")
+        return Perceptron(*chain(space), beam=beam, violation=violation, average="none")
 
     updates, is_right = passes_until_right(inexact, examples)
     assert is_right
@@ -97,11 +97,9 @@ def test_updates_of_violations_keep_the_bound_though_the_search_is_inexact(beam,
 @pytest.mark.parametrize(
     "learner",
     [
-        lambda space: PassiveAggressive(space.capacities, space.plain_edges, average="none"),
-        lambda space: PassiveAggressive(
-            space.capacities, space.plain_edges, rival="max_loss", average="none"
-        ),
-        lambda space: Arow(space.capacities, space.plain_edges),
+        lambda space: PassiveAggressive(*chain(space), average="none"),
+        lambda space: PassiveAggressive(*chain(space), rival="max_loss", average="none"),
+        lambda space: Arow(*chain(space)),
     ],
     ids=["pa", "pa of the largest loss", "arow"],
 )

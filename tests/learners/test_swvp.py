@@ -16,6 +16,7 @@ from tests.states import differences
 
 LABELS = ["O", "B-X", "I-X"]
 KINDS = ["U00:%x[0,0]", "*01:%x[0,1]", "B02:%x[-1,0]", "B"]
+SECOND_ORDER = [*TEMPLATES, "T"]
 FORMS = [("aggressive", "enforced"), ("balanced", "enforced"), ("balanced", "published")]
 words = st.sampled_from(["the", "old", "man"])
 tags = st.sampled_from(["D", "N"])
@@ -36,7 +37,7 @@ def streams(draw, max_sequences=10, max_length=4):
 
 def last_weights(bench):
     last = bench.learner.state()["weights"]
-    return bench.named(last["node"][:, 0, 0], last["edge"][:, 0])
+    return bench.named(last["node"][:, 0, 0], last["edge"][:, 0], last["triple"][:, 0])
 
 
 def difference(one, two):
@@ -63,17 +64,20 @@ def hangs_on_rounding(margins, rule):
 @pytest.mark.parametrize("gamma", WEIGHTINGS)
 @pytest.mark.parametrize(("violations", "condition"), FORMS)
 @settings(max_examples=12, deadline=None)
-@given(stream=streams(), beta=st.sampled_from([0.5, 1.0, 5.0]))
-def test_it_learns_as_the_algorithm_over_strings(substructures, gamma, violations, condition, stream, beta):
+@given(stream=streams(), beta=st.sampled_from([0.5, 1.0, 5.0]), order=st.integers(1, 2))
+def test_it_learns_as_the_algorithm_over_strings(
+    substructures, gamma, violations, condition, stream, beta, order
+):
+    templates = [*KINDS, "T"] if order == 2 else KINDS
     chosen = {"substructures": substructures, "gamma": gamma, "beta": beta, "max_errors": 3}
     bench = make_bench(
-        KINDS, learner=swvp(violations=violations, condition=condition, average="none", **chosen)
+        templates, learner=swvp(violations=violations, condition=condition, average="none", **chosen)
     )
     rule = {"aggressive": violations == "aggressive", "enforced": condition == "enforced"}
     rule |= {"strategy": gamma, "beta": beta}
-    reference = naive_swvp.Swvp(substructures, 3, **rule)
+    reference = naive_swvp.Swvp(substructures, 3, order, **rule)
     for rows, gold, weight in stream:
-        positions = naive.template_features(KINDS, rows)
+        positions = naive.template_features(templates, rows)
         exact, before = is_exact(reference.last), dict(reference.last)
         [guess] = bench.tagger.learn_many([from_rows(rows, gold, weight)])
         if guess:
@@ -88,10 +92,12 @@ def test_it_learns_as_the_algorithm_over_strings(substructures, gamma, violation
 
 
 @pytest.mark.parametrize("average", ["none", "all", "exponential"])
-@pytest.mark.parametrize("ready_made", [False, True], ids=["templates", "ready-made"])
+@pytest.mark.parametrize(
+    "templates", [TEMPLATES, [], SECOND_ORDER], ids=["templates", "ready-made", "second order"]
+)
 @pytest.mark.parametrize("cost", [0.0, 0.5])
-def test_the_whole_as_substructure_is_the_perceptron_bit_for_bit(average, ready_made, cost):
-    stream, templates = make_stream(80, seed=3, ready_made=ready_made), [] if ready_made else TEMPLATES
+def test_the_whole_as_substructure_is_the_perceptron_bit_for_bit(average, templates, cost):
+    stream = make_stream(80, seed=3, ready_made=not templates)
     chosen = {"average": average, "half_life": 7.0, "cost": cost}
     of_collins = make_bench(templates, learner=perceptron(**chosen))
     whole = make_bench(templates, learner=swvp(substructures="whole", **chosen))
@@ -115,14 +121,14 @@ def test_the_average_is_that_of_the_last_weights_after_each_sequence():
     assert difference(averaged.named(*averaged.learner.weights()), totals) < 1e-12
 
 
-def changes(stream, **settings):
+def changes(stream, templates=TEMPLATES, **settings):
     """Give w · Δw of each sequence's update.
 
     All labels are known: the prediction is the best of known ones, and need not score more than a gold label
     that was not.
     """
     known = [f"L{y}" for y in range(6)]
-    bench = make_bench(TEMPLATES, learner=swvp(average="none", **settings), known=known)
+    bench = make_bench(templates, learner=swvp(average="none", **settings), known=known)
     before = {}
     for example in stream:
         bench.tagger.learn_many([example])
@@ -135,12 +141,16 @@ def changes(stream, **settings):
 @pytest.mark.parametrize("substructures", SUBSTRUCTURES)
 @pytest.mark.parametrize("gamma", WEIGHTINGS)
 @settings(max_examples=8, deadline=None)
-@given(seed=st.integers(0, 10**6), beta=st.sampled_from([0.5, 1.0, 5.0]))
-def test_every_update_meets_condition_2(substructures, gamma, seed, beta):
+@given(
+    seed=st.integers(0, 10**6),
+    beta=st.sampled_from([0.5, 1.0, 5.0]),
+    templates=st.sampled_from([TEMPLATES, SECOND_ORDER]),
+)
+def test_every_update_meets_condition_2(substructures, gamma, seed, beta, templates):
     stream = make_stream(25, seed=seed)
     for violations in ("aggressive", "balanced"):
         chosen = {"substructures": substructures, "gamma": gamma, "beta": beta, "violations": violations}
-        assert max(changes(stream, **chosen)) <= 1e-9
+        assert max(changes(stream, templates, **chosen)) <= 1e-9
 
 
 def test_the_balanced_form_as_published_does_not():
@@ -148,9 +158,10 @@ def test_the_balanced_form_as_published_does_not():
     assert max(changes(make_stream(60), **chosen)) > 0.1
 
 
-def test_every_block_is_a_violation_and_only_ignorance_makes_it_back_off():
+@pytest.mark.parametrize("templates", [TEMPLATES, SECOND_ORDER], ids=["first order", "second order"])
+def test_every_block_is_a_violation_and_only_ignorance_makes_it_back_off(templates):
     known = [f"L{y}" for y in range(6)]
-    bench = make_bench(TEMPLATES, learner=swvp(substructures="blocks", beta=0.0), known=known)
+    bench = make_bench(templates, learner=swvp(substructures="blocks", beta=0.0), known=known)
     for seed in range(10):
         bench.tagger.learn_many(make_stream(60, seed=seed))
     gauges = bench.learner.gauges()

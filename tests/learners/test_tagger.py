@@ -42,8 +42,8 @@ def test_the_heaviest_features_are_named_by_label():
     bench = make_bench(["U:%x[0,w]", "*:%x[0,pos]", "B"])
     for word, label in [("a", "A"), ("b", "B"), ("a", "A"), ("b", "B")]:
         bench.tagger.learn_one(from_rows([(word, "x")]), [label])
-    node, edge = bench.learner.weights()
-    named = {key: value for key, value in bench.named(node, edge).items() if key[1:] == ("B",)}
+    weights = bench.learner.weights()
+    named = {key: value for key, value in bench.named(*weights).items() if key[1:] == ("B",)}
     heaviest = bench.tagger.heaviest("B", 10)
     assert heaviest == sorted(((k[0], v) for k, v in named.items()), key=lambda pair: -abs(pair[1]))
     assert heaviest[0][0] == "U:b"

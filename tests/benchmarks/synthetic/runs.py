@@ -97,7 +97,7 @@ def _encoded(world: World, order: int) -> Encoded:
 def _scores(data: Encoded, setting: Setting, wanted: set[int]) -> dict[str, list[float]]:
     settings = {key: value for key, value in setting.learner.items() if key != "kind"}
     make = LEARNERS[str(setting.learner["kind"])]
-    learner = make(data.space.capacities, data.space.plain_edges, **settings)
+    learner = make(data.space.capacities, data.space.plain_edges, data.space.second_order, **settings)
     found = {}
     for number in range(1, max(wanted) + 1):
         learner.learn_many(data.train, data.supervision)
