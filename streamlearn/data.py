@@ -143,7 +143,8 @@ class Prediction:
     labels : T label names, the best labelling.
     marginals : the probability of each of the labels at its position.
     probability : of the labelling as a whole.
-    alternatives : the best labellings, best first; the first has the same labels, if search is exact.
+    alternatives : the best labellings, best first; the first has the same labels, if search is exact
+        and no vote was taken.
     """
 
     labels: list[str]

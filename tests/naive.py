@@ -3,7 +3,7 @@
 import itertools
 import math
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 
 # --- Spans: conlleval.pl (Tjong Kim Sang, 2004-01-26), line by line. ---
 #
@@ -337,6 +337,32 @@ class StructuredPerceptron(_Mover):
     def _update(self, change, _, importance):
         for key, value in change.items():
             self.last[key] += importance * value
+
+
+class VotedPerceptron(StructuredPerceptron):
+    """Freund & Schapire 1999 with Collins' chains: the last weight vectors and their votes, newest first."""
+
+    def __init__(self, vectors):
+        super().__init__()
+        self._vectors = vectors
+        self._kept = [[{}, 0]]
+
+    def learn(self, positions, gold, importance=1.0):
+        super().learn(positions, gold, importance)
+        self._kept[0][1] += 1
+
+    def _update(self, change, wrong, importance):
+        super()._update(change, wrong, importance)
+        self._kept = [[dict(self.last), 0], *self._kept][: self._vectors]
+
+    def elected(self, positions):
+        """Give the labellings with most votes; where the newest vector's is one of them, that one alone."""
+        choices = [(tuple(self.best(positions, vector)), votes) for vector, votes in self._kept]
+        totals = Counter()
+        for labelling, votes in choices:
+            totals[labelling] += votes
+        winners = {labelling for labelling, votes in totals.items() if votes == max(totals.values())}
+        return {choices[0][0]} if choices[0][0] in winners else winners
 
 
 class PassiveAggressive(_Mover):

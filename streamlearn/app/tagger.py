@@ -25,12 +25,14 @@ from streamlearn.learners.replay import Replay
 from streamlearn.learners.sgd import Sgd
 from streamlearn.learners.swvp import Swvp
 from streamlearn.learners.tagger import Tagger
+from streamlearn.learners.voted import VotedPerceptron
 from streamlearn.monitor.progressive import Progressive
 
 # Each takes rows of the two tables, whether plain transitions and triples of labels are learned, and its
 # settings by name.
 LEARNERS: dict[str, Callable[..., Learner]] = {
     "perceptron": Perceptron,
+    "voted": VotedPerceptron,
     "swvp": Swvp,
     "pa": PassiveAggressive,
     "arow": Arow,

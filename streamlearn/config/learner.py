@@ -41,6 +41,15 @@ class PerceptronConfig(_Learner):
     half_life: HalfLife = 10_000.0
 
 
+class VotedConfig(_Learner):
+    """Voted perceptron (Freund & Schapire 1999; Collins 2002) of the last weight vectors."""
+
+    kind: Literal["voted"] = "voted"
+    vectors: int = Field(
+        default=10, ge=1, le=1000, description="K: the last so many weight vectors vote on a labelling."
+    )
+
+
 class SwvpConfig(_Learner):
     """Structured weighted violations perceptron (Dror & Reichart 2016)."""
 
@@ -152,6 +161,7 @@ class AdaGradConfig(_Learner):
 
 LearnerConfig = Annotated[
     PerceptronConfig
+    | VotedConfig
     | SwvpConfig
     | PassiveAggressiveConfig
     | ArowConfig

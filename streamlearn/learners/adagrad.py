@@ -8,11 +8,11 @@ from numpy.typing import NDArray
 from streamlearn.data import Rows
 from streamlearn.kernels import adagrad
 from streamlearn.learners.base import Supervision
-from streamlearn.learners.crf import LazyCrf
+from streamlearn.learners.lazy import LazyChain
 from streamlearn.learners.weights import ChainWeights
 
 
-class AdaGrad(LazyCrf):
+class AdaGrad(LazyChain):
     """Goes along the gradient of log P(y | x), every weight at a rate that falls with its past gradients.
 
     Parameters

@@ -10,14 +10,14 @@ from streamlearn.data import Rows
 from streamlearn.kernels import adf
 from streamlearn.learners.averaged import AVERAGES, Average
 from streamlearn.learners.base import Supervision
-from streamlearn.learners.crf import LazyCrf
+from streamlearn.learners.lazy import LazyChain
 
 QUANTILES = ("0.1", "0.5", "0.9")
 # Rows whose rates are looked at for a gauge.
 _SAMPLE = 512
 
 
-class Adf(LazyCrf):
+class Adf(LazyChain):
     """Goes along the gradient of log P(y | x), every feature at a rate that adapts to how often it occurs.
 
     Parameters

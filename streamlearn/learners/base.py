@@ -64,6 +64,7 @@ class Scoring:
     n_labels : how many labels can be predicted.
     plane, share : predictions are made with this plane, minus `share` times plane 1.
     beam : labels that the search keeps at each position; 0 for an exact search.
+    votes : int64[planes], of each plane, where the labelling with most votes is predicted; else int64[0].
     """
 
     rows: Rows
@@ -72,6 +73,7 @@ class Scoring:
     plane: int = 0
     share: float = 0.0
     beam: int = 0
+    votes: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
 
 
 class Learner(Protocol):

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from streamlearn.data import Alternative, Prediction
 from streamlearn.kernels import decoding
 from streamlearn.kernels.mask import Mask
+from streamlearn.kernels.voted import decode_by_vote
 from streamlearn.learners.base import Scoring
 
 
@@ -47,11 +48,16 @@ class Decoder:
         self._arguments = (
             scoring.rows, scoring.n_labels, scoring.plane, scoring.share, mask, scoring.weights
         )  # fmt: skip
+        self._votes = scoring.votes
 
     def best(self) -> NDArray[np.int32]:
         """Give the best labelling of each sequence, int32[n]."""
         path = np.empty(int(self._starts[-1]), np.int32)
-        decoding.decode(*self._arguments, path)
+        if len(self._votes):
+            rows, n_labels, _, _, mask, weights = self._arguments
+            decode_by_vote(rows, n_labels, self._votes, mask, weights, path)
+        else:
+            decoding.decode(*self._arguments, path)
         return path
 
     def marginals(self) -> Marginals:

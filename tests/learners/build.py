@@ -22,6 +22,7 @@ from streamlearn.learners.replay import Replay
 from streamlearn.learners.sgd import Sgd
 from streamlearn.learners.swvp import Swvp
 from streamlearn.learners.tagger import Tagger
+from streamlearn.learners.voted import VotedPerceptron
 
 MakeLearner = Callable[[FeatureSpace], Learner]
 
@@ -78,6 +79,14 @@ def beam_perceptron(space: FeatureSpace) -> Learner:
 
 def early_perceptron(space: FeatureSpace) -> Learner:
     return Perceptron(*chain(space), beam=3, violation="early", average="none")
+
+
+def voted(vectors: int) -> MakeLearner:
+    return lambda space: VotedPerceptron(*chain(space), vectors=vectors)
+
+
+def voted_perceptron(space: FeatureSpace) -> Learner:
+    return voted(4)(space)
 
 
 def passive_aggressive(space: FeatureSpace) -> Learner:

@@ -13,6 +13,7 @@ LEARNERS = [
     build.swvp_of_all_sets,
     build.swvp_of_spans,
     build.margin_perceptron,
+    build.voted_perceptron,
     build.passive_aggressive,
     build.arow,
     build.averaged_arow,

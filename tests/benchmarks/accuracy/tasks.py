@@ -58,6 +58,7 @@ _RATES = ("0.05", "0.1", "0.2")
 
 LEARNERS: Mapping[str, Variant] = {
     "perceptron": Variant("perceptron", _ONCE),
+    "voted": Variant("voted", _ONCE),
     "swvp": Variant(
         "swvp", _ONCE, {"learner.substructures": ("blocks", "all"), "learner.beta": ("0.5", "1")}
     ),

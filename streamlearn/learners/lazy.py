@@ -1,4 +1,4 @@
-"""What learners of CRFs share: weights whose idle rows are brought up to date when they are needed."""
+"""Weights whose idle rows are brought up to date when they are needed: what such learners share."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
@@ -13,8 +13,8 @@ from streamlearn.learners.base import Outcome, Scoring, Supervision
 from streamlearn.learners.weights import ChainWeights
 
 
-class LazyCrf(ABC):
-    """A linear-chain CRF; the loss of a sequence is −log P(y | x) before its update.
+class LazyChain(ABC):
+    """A chain, unless told otherwise a CRF: the loss of a sequence is −log P(y | x) before its update.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ class LazyCrf(ABC):
         self._reserve(int(known[-1]), rows.used)
         self._learn(rows, supervision, before, predicted, losses)
         self._seen += len(known)
-        return Outcome(predicted, losses, np.ones(len(known), np.bool_))
+        return Outcome(predicted, losses, losses > 0)
 
     def scoring(self, rows: Rows) -> Scoring:
         """Give the active rows of a batch as they are now."""
