@@ -55,6 +55,7 @@ _LOOKS = ("learner.replay_tokens=100000", "learner.replay_looks=3")
 # As published, rates fall to nothing; with a floor, which an endless stream needs, no pass would be the last.
 _COOLING = ("learner.min_rate=0",)
 _RATES = ("0.05", "0.1", "0.2")
+_WINDOWS = ("200", "800", "1600")
 
 LEARNERS: Mapping[str, Variant] = {
     "perceptron": Variant("perceptron", _ONCE),
@@ -66,7 +67,7 @@ LEARNERS: Mapping[str, Variant] = {
     "arow": Variant("arow", _ONCE, {"learner.regularization": ("3", "10", "30")}),
     "sgd": Variant("sgd", _ONCE + _COOLING, {"learner.rate": _RATES[1:]}),
     "adagrad": Variant("adagrad", _ONCE, {"learner.rate": _RATES[1:]}),
-    "adf": Variant("adf", _ONCE + _COOLING, {"learner.rate": _RATES, "learner.window": ("200", "800")}),
+    "adf": Variant("adf", _ONCE + _COOLING, {"learner.rate": _RATES, "learner.window": _WINDOWS}),
     "adf, 3 looks": Variant(
         "adf", _LOOKS + _COOLING, {"learner.rate": _RATES[1:], "learner.window": ("400", "1600")}
     ),
