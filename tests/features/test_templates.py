@@ -9,7 +9,9 @@ from streamlearn.features.templates import MAX_SHIFT, parse_templates
 from tests import naive
 
 COLUMNS = ["w", "pos"]
-VIEWS = "lower, shape, short_shape, digits, kind, prefixN, suffixN (N = 1 … 99)"
+VIEWS = (
+    "lower, shape, short_shape, digits, kind, has_digit, has_upper, has_hyphen, prefixN, suffixN (N = 1 … 99)"
+)
 
 # The sentence and the expansions of the CRF++ manual, "Preparing feature templates": the current token is
 # the third.
