@@ -130,7 +130,9 @@ def _viterbi_of_pairs(lattice, L, rich, path_out):
     for y_prev in range(L):
         _find_reach(triple[y_prev], L, reach[y_prev])
         for y in range(L):
-            best[1, y_prev, y] = emit[0, y_prev] + lattice.trans[1 if rich else 0, y_prev, y] + emit[1, y]
+            # Added as at every later position, and as `k_best` does: alike to the last bit.
+            step_up = lattice.trans[1 if rich else 0, y_prev, y] + emit[1, y]
+            best[1, y_prev, y] = emit[0, y_prev] + step_up
     for t in range(2, length):
         trans = lattice.trans[t if rich else 0]
         for y_prev in range(L):
