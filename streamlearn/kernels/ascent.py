@@ -17,7 +17,7 @@ from streamlearn.kernels.pairs import expect, new_expected
 # into index 0 where no edge feature depends on the position; triple float64[row, slot · label]: of triples,
 # summed; node_steps, edge_steps, triple_steps float64[·]: how far each active row of the sequence goes along
 # it.
-Ascent = namedtuple("Ascent", "lattice marginals node edge triple node_steps edge_steps triple_steps")
+Ascent = namedtuple("Ascent", "lattice expected node edge triple node_steps edge_steps triple_steps")
 
 
 @kernel
@@ -71,7 +71,7 @@ def predict_and_differentiate(
         path_out[:] = -1
     if known != n_labels or plane or share or mask.pairs.size:
         score(length, n_labels, rich, weights, 0, 0.0, lattice)
-    log_z = expect(lattice, length, n_labels, rich, ascent.marginals)
+    log_z = expect(lattice, length, n_labels, rich, ascent.expected)
     _differentiate(gold, n_labels, rich, weights.edge.shape[3], ascent)
     return log_z - chain_score(lattice, gold, rich)
 
@@ -80,7 +80,7 @@ def predict_and_differentiate(
 def _differentiate(gold, L, rich, capacity, ascent):
     """Turn marginals into the gradient."""
     slopes, pairs = ascent.node, ascent.edge
-    expected, joint = ascent.marginals.node, ascent.marginals.edge
+    expected, joint = ascent.expected.first.node, ascent.expected.first.edge
     for t in range(gold.size):
         for y in range(L):
             slopes[t, y] = -expected[t, y]
@@ -97,7 +97,7 @@ def _differentiate(gold, L, rich, capacity, ascent):
     for t in range(1, gold.size):
         pairs[t if rich else 0, (1 + gold[t - 1]) * capacity + gold[t]] += 1.0
     if ascent.triple.size and gold.size > 2:
-        _differentiate_triples(gold, L, capacity, ascent.marginals.triple, ascent.triple)
+        _differentiate_triples(gold, L, capacity, ascent.expected.triple, ascent.triple)
 
 
 @kernel

@@ -44,7 +44,7 @@ def decode_marginals(rows, n_labels, plane, share, mask, weights, token_out, seq
         log_z_out[i] = expect(lattice, path.size, n_labels, rich, out)
         sequence_out[i] = best - log_z_out[i]
         for t in range(path.size):
-            token_out[first + t] = out.node[t, path[t]]
+            token_out[first + t] = out.first.node[t, path[t]]
 
 
 @kernel

@@ -9,31 +9,27 @@ from collections import namedtuple
 
 import numpy as np
 
-from streamlearn.kernels import crf
-from streamlearn.kernels.crf import SMALL, exponentiate, exponentiate_all, log_sum, new_marginals
+from streamlearn.kernels.crf import SMALL, exponentiate, exponentiate_all, log_sum, marginals, new_marginals
 from streamlearn.kernels.jit import kernel
 
-# node, edge: as of `crf.Marginals`; triple float64[L or 0, L, L], [y_{t-1}, y_{t-2}, y_t]: P of each triple,
-# summed over t. The rest is room: first: Marginals of the first order; weight, turned float64[L, L, L]:
-# exponentials of the lattice's triples, and their transposes for each label in the middle; step, alpha
-# float64[T, L, L], [y_prev, y]: exponentials of trans + emit, and forward values, then P(y_{t-1}, y_t);
-# beta float64[2, L, L]: backward values, [y_prev, y] in 0, [y, y_prev] in 1.
-Expected = namedtuple("Expected", "node edge triple first weight turned step alpha beta")
+# first: Marginals, of which node and edge are of either order; triple float64[L or 0, L, L],
+# [y_{t-1}, y_{t-2}, y_t]: P of each triple, summed over t. The rest is room: weight float64[2, L, L, L]:
+# exponentials of the lattice's triples in 0, and their transposes for each label in the middle in 1; step,
+# alpha float64[T, L, L], [y_prev, y]: exponentials of trans + emit, and forward values, then
+# P(y_{t-1}, y_t); beta float64[2, L, L]: backward values, [y_prev, y] in 0, [y, y_prev] in 1. They are few,
+# since each array costs every call of a kernel a little, in the first order too.
+Expected = namedtuple("Expected", "first triple weight step alpha beta")
 
 
 @kernel
 def new_expected(lattice):
     """Allocate for all sequences that `lattice` has room for."""
-    first, triple = new_marginals(lattice), lattice.triple
-    L = triple.shape[0]
+    L = lattice.triple.shape[0]
     longest = lattice.emit.shape[0] if L else 0
     return Expected(
-        first.node,
-        first.edge,
-        np.empty_like(triple),
-        first,
-        np.empty_like(triple),
-        np.empty_like(triple),
+        new_marginals(lattice),
+        np.empty_like(lattice.triple),
+        np.empty((2, L, L, L)),
         np.empty((longest, L, L)),
         np.empty((longest, L, L)),
         np.empty((2, L, L)),
@@ -42,7 +38,7 @@ def new_expected(lattice):
 
 @kernel
 def expect(lattice, length, n_labels, rich, out):
-    """Fill `out.node`, `out.edge` and `out.triple` with marginal probabilities, in either order.
+    """Fill `out.first.node`, `out.first.edge` and `out.triple` with marginal probabilities, in either order.
 
     Parameters
     ----------
@@ -53,9 +49,10 @@ def expect(lattice, length, n_labels, rich, out):
     -------
     log Z; -inf where no labelling is possible, and then the marginals mean nothing.
     """
-    out.triple[:] = 0.0
+    if lattice.triple.size:
+        out.triple[:] = 0.0
     if not lattice.triple.size or length < 3:
-        return crf.marginals(lattice, length, n_labels, rich, out.first)
+        return marginals(lattice, length, n_labels, rich, out.first)
     log_z = _forward(lattice, length, n_labels, rich, out)
     if log_z == -np.inf:
         return log_z
@@ -145,10 +142,11 @@ def _forward(lattice, length, L, rich, out):
     -------
     log Z; NaN where numbers get too small.
     """
-    log_z = (length - 2) * _exponentiate_triples(lattice.triple, L, out.weight, out.turned)
+    log_z = (length - 2) * _exponentiate_triples(lattice.triple, L, out.weight[0], out.weight[1])
     log_z += _exponentiate_steps(lattice, length, L, rich, out)
     if not log_z > -np.inf:
         return log_z
+    weight = out.weight[0]
     for t in range(1, length):
         for y_prev in range(L):
             now = out.alpha[t, y_prev]
@@ -159,7 +157,7 @@ def _forward(lattice, length, L, rich, out):
                 for y_prev2 in range(L):
                     before = out.alpha[t - 1, y_prev2, y_prev]
                     for y in range(L):
-                        now[y] += before * out.weight[y_prev, y_prev2, y]
+                        now[y] += before * weight[y_prev, y_prev2, y]
             for y in range(L):
                 now[y] *= out.step[t, y_prev, y]
         log_z += np.log(_normalize(out.alpha[t], L))
@@ -176,6 +174,7 @@ def _backward(length, L, out):
     -------
     Whether all numbers were large enough.
     """
+    weight, turned = out.weight[0], out.weight[1]
     now, before = out.beta[0], out.beta[1]
     now[:L, :L] = 1.0
     for t in range(length - 1, 1, -1):
@@ -187,7 +186,7 @@ def _backward(length, L, out):
             before[y_prev, :L] = 0.0
             for y in range(L):
                 for y_prev2 in range(L):
-                    before[y_prev, y_prev2] += out.turned[y_prev, y, y_prev2] * now[y_prev, y]
+                    before[y_prev, y_prev2] += turned[y_prev, y, y_prev2] * now[y_prev, y]
             for y_prev2 in range(L):
                 both += alpha[y_prev2, y_prev] * before[y_prev, y_prev2]
         # Products down to SMALL ** 6 do underflow, but what is lost is nothing beside a sum that is larger.
@@ -207,7 +206,7 @@ def _backward(length, L, out):
     for y_prev in range(L):
         for y_prev2 in range(L):
             for y in range(L):
-                out.triple[y_prev, y_prev2, y] *= out.weight[y_prev, y_prev2, y]
+                out.triple[y_prev, y_prev2, y] *= weight[y_prev, y_prev2, y]
     return True
 
 
@@ -244,8 +243,8 @@ def _log_expect(lattice, length, L, rich, out):
 
 @kernel
 def _sum_up(length, L, rich, out):
-    """Turn P(y_{t-1}, y_t) into `out.node` and `out.edge`."""
-    pairs, node, edge = out.alpha, out.node, out.edge
+    """Turn P(y_{t-1}, y_t) into the marginals of the first order."""
+    pairs, node, edge = out.alpha, out.first.node, out.first.edge
     node[:length, :L] = 0.0
     if not rich:
         edge[0, :L, :L] = 0.0

@@ -19,10 +19,10 @@ def compute(emit, trans, triple):
     """Give log Z, marginals, and P of triples summed over positions, [y_prev2, y_prev, y]."""
     lattice = lattice_of(emit, trans, triple)
     out = new_expected(lattice)
-    for values in (out.weight, out.turned, out.step, out.alpha, out.beta, out.triple):
+    for values in (out.weight, out.step, out.alpha, out.beta, out.triple):
         values[:] = np.nan
     log_z = expect(lattice, len(emit), emit.shape[1], len(trans) > 1, out)
-    return log_z, out.node, out.edge, out.triple.swapaxes(0, 1)
+    return log_z, out.first.node, out.first.edge, out.triple.swapaxes(0, 1)
 
 
 def assert_as_enumerated(emit, trans, triple, **tolerance):
