@@ -8,7 +8,7 @@ from collections import namedtuple
 
 import numpy as np
 
-from streamlearn.kernels.chain import chain_score, gather, new_lattice, score
+from streamlearn.kernels.chain import chain_score, gather, most_active, new_lattice, score
 from streamlearn.kernels.jit import kernel
 from streamlearn.kernels.mask import best_labelling
 from streamlearn.kernels.pairs import expect, new_expected
@@ -21,15 +21,6 @@ Ascent = namedtuple("Ascent", "lattice expected node edge triple node_steps edge
 
 
 @kernel
-def _most(starts, rows_starts):
-    """Give the most active rows that a sequence has."""
-    most = 0
-    for i in range(starts.size - 1):
-        most = max(most, rows_starts[starts[i + 1]] - rows_starts[starts[i]])
-    return most
-
-
-@kernel
 def new_ascent(rows, n_labels, planes, weights):
     """Allocate what the longest sequence of `rows` needs; `planes` of the weights are read."""
     lattice = new_lattice(rows, n_labels, planes, weights)
@@ -39,8 +30,8 @@ def new_ascent(rows, n_labels, planes, weights):
         np.empty_like(lattice.emit),
         np.zeros((lattice.trans.shape[0], weights.edge[0, 0].size)),
         np.zeros((weights.triple.shape[0], weights.edge[0, 0].size)),
-        np.empty(_most(rows.starts, rows.node_starts)),
-        np.empty(_most(rows.starts, rows.edge_starts) if rows.edge_rows.size else 0),
+        np.empty(most_active(rows.starts, rows.node_starts)),
+        np.empty(most_active(rows.starts, rows.edge_starts) if rows.edge_rows.size else 0),
         np.empty(weights.triple.shape[0]),
     )
 

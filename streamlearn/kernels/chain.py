@@ -50,11 +50,27 @@ Lattice = namedtuple("Lattice", "node_sum edge_sum emit trans triple trellis")
 
 
 @kernel
+def longest_sequence(starts):
+    """Give the positions of the longest sequence of a batch, at least 1."""
+    longest = 1
+    for i in range(starts.size - 1):
+        longest = max(longest, starts[i + 1] - starts[i])
+    return longest
+
+
+@kernel
+def most_active(starts, row_starts):
+    """Give the most active rows that a sequence of a batch has."""
+    most = 0
+    for i in range(starts.size - 1):
+        most = max(most, row_starts[starts[i + 1]] - row_starts[starts[i]])
+    return most
+
+
+@kernel
 def new_lattice(rows, n_labels, planes, weights):
     """Allocate what the longest sequence of `rows` needs, to read the first `planes` of the weights."""
-    longest = 1
-    for i in range(rows.starts.size - 1):
-        longest = max(longest, rows.starts[i + 1] - rows.starts[i])
+    longest = longest_sequence(rows.starts)
     rich = rows.edge_rows.size > 0
     middles = n_labels if weights.triple.size else 0
     return Lattice(

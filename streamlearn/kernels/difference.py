@@ -9,6 +9,7 @@ from collections import namedtuple
 
 import numpy as np
 
+from streamlearn.kernels.chain import longest_sequence, most_active
 from streamlearn.kernels.jit import kernel
 from streamlearn.kernels.perceptron import add_difference
 
@@ -22,23 +23,12 @@ def _room(size):
 
 
 @kernel
-def _most(starts, row_starts):
-    """Give the most active rows that a sequence has."""
-    most = 0
-    for i in range(starts.size - 1):
-        most = max(most, row_starts[starts[i + 1]] - row_starts[starts[i]])
-    return most
-
-
-@kernel
 def new_difference(rows):
     """Allocate what any sequence of `rows` needs: a Sparse of nodes, of edges, and of triples."""
-    longest = 0
-    for i in range(rows.starts.size - 1):
-        longest = max(longest, rows.starts[i + 1] - rows.starts[i])
-    active = _most(rows.starts, rows.edge_starts) if rows.edge_rows.size else 0
+    longest = longest_sequence(rows.starts)
+    active = most_active(rows.starts, rows.edge_starts) if rows.edge_rows.size else 0
     # Each active row fires with two labels, and with two pairs.
-    singles = _room(2 * _most(rows.starts, rows.node_starts))
+    singles = _room(2 * most_active(rows.starts, rows.node_starts))
     return singles, _room(4 * active + 2 * longest), _room(2 * longest)
 
 

@@ -12,7 +12,7 @@ from streamlearn.kernels.rival import find_rival
 
 
 @kernel
-def _add(weights, row, slot, y, step, owed):
+def add_step(weights, row, slot, y, step, owed):
     """Add `step` to one weight and `owed` times as much to plane 1; give the change of weight²."""
     before = weights[row, 0, slot, y]
     weights[row, 0, slot, y] = before + step
@@ -46,22 +46,22 @@ def add_difference(rows, first, gold, path, rate, owed, plain_edges, weights):
                 row = rows.node_rows[i]
                 if row >= 0:
                     step = rate * rows.node_values[i] if weighted else rate
-                    change += _add(node, row, 0, y, step, owed)
-                    change += _add(node, row, 0, z, -step, owed)
+                    change += add_step(node, row, 0, y, step, owed)
+                    change += add_step(node, row, 0, z, -step, owed)
         if pair and plain_edges:
-            change += _add(edge, 0, 1 + gold[t - 1], y, rate, owed)
-            change += _add(edge, 0, 1 + path[t - 1], z, -rate, owed)
+            change += add_step(edge, 0, 1 + gold[t - 1], y, rate, owed)
+            change += add_step(edge, 0, 1 + path[t - 1], z, -rate, owed)
         if rich and (single or pair):
             begin = rows.edge_starts[at]
             for i in range(begin, rows.edge_starts[at + 1]):
                 row = rows.edge_rows[i]
                 if row >= 0:
                     if single and i < begin + rows.edge_singles:
-                        change += _add(edge, row, 0, y, rate, owed)
-                        change += _add(edge, row, 0, z, -rate, owed)
+                        change += add_step(edge, row, 0, y, rate, owed)
+                        change += add_step(edge, row, 0, z, -rate, owed)
                     if pair:
-                        change += _add(edge, row, 1 + gold[t - 1], y, rate, owed)
-                        change += _add(edge, row, 1 + path[t - 1], z, -rate, owed)
+                        change += add_step(edge, row, 1 + gold[t - 1], y, rate, owed)
+                        change += add_step(edge, row, 1 + path[t - 1], z, -rate, owed)
     if triple.size:
         change += add_triples(gold, path, rate, owed, triple)
     return change
@@ -73,8 +73,8 @@ def add_triples(gold, path, rate, owed, triple):
     change = 0.0
     for t in range(2, gold.size):
         if gold[t] != path[t] or gold[t - 1] != path[t - 1] or gold[t - 2] != path[t - 2]:
-            change += _add(triple, gold[t - 2], 1 + gold[t - 1], gold[t], rate, owed)
-            change += _add(triple, path[t - 2], 1 + path[t - 1], path[t], -rate, owed)
+            change += add_step(triple, gold[t - 2], 1 + gold[t - 1], gold[t], rate, owed)
+            change += add_step(triple, path[t - 2], 1 + path[t - 1], path[t], -rate, owed)
     return change
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from streamlearn.kernels.averaging import due, rescale, share
 from streamlearn.kernels.chain import new_lattice
 from streamlearn.kernels.jit import kernel
-from streamlearn.kernels.perceptron import _add, add_triples
+from streamlearn.kernels.perceptron import add_step, add_triples
 from streamlearn.kernels.rival import find_rival
 from streamlearn.kernels.swvp_gamma import set_gamma
 from streamlearn.kernels.swvp_substructures import find_substructures, new_substructures, whole
@@ -136,13 +136,13 @@ def _add_pairs(change, row, before, now, both, left, right, owed, edge):
     # The sum goes on here, in the perceptron's order, so that WHOLE gives the perceptron's bits.
     y_prev, z_prev = 1 + before[0], 1 + before[1]
     y, z = now
-    change += _add(edge, row, y_prev, y, both + left + right, owed)
+    change += add_step(edge, row, y_prev, y, both + left + right, owed)
     if both:
-        change += _add(edge, row, z_prev, z, -both, owed)
+        change += add_step(edge, row, z_prev, z, -both, owed)
     if left:
-        change += _add(edge, row, z_prev, y, -left, owed)
+        change += add_step(edge, row, z_prev, y, -left, owed)
     if right:
-        change += _add(edge, row, y_prev, z, -right, owed)
+        change += add_step(edge, row, y_prev, z, -right, owed)
     return change
 
 
@@ -172,8 +172,8 @@ def add_mixture(rows, first, gold, path, sets, mixture, rate, owed, plain_edges,
                 row = rows.node_rows[i]
                 if row >= 0:
                     step = alone * rows.node_values[i] if weighted else alone
-                    change += _add(node, row, 0, y, step, owed)
-                    change += _add(node, row, 0, z, -step, owed)
+                    change += add_step(node, row, 0, y, step, owed)
+                    change += add_step(node, row, 0, z, -step, owed)
         if pair and plain_edges:
             change = _add_pairs(change, 0, before, now, both, left, right, owed, edge)
         if rich and (alone or pair):
@@ -182,8 +182,8 @@ def add_mixture(rows, first, gold, path, sets, mixture, rate, owed, plain_edges,
                 row = rows.edge_rows[i]
                 if row >= 0:
                     if alone and i < begin + rows.edge_singles:
-                        change += _add(edge, row, 0, y, alone, owed)
-                        change += _add(edge, row, 0, z, -alone, owed)
+                        change += add_step(edge, row, 0, y, alone, owed)
+                        change += add_step(edge, row, 0, z, -alone, owed)
                     if pair:
                         change = _add_pairs(change, row, before, now, both, left, right, owed, edge)
     if triple.size:

@@ -49,14 +49,11 @@ class AdaGrad(LazyChain):
         predicted_out: NDArray[np.int32],
         loss_out: NDArray[np.float64],
     ) -> None:
-        capacity = self._weights.arrays.node.shape[3]
-        if self._slopes.arrays.node.shape[3] != capacity:
-            self._slopes = ChainWeights(self._max_rows, 1, self._second_order)
-            self._slopes.reserve(capacity, (0, 0))
+        arrays = self._weights.arrays
         self._due = adagrad.adagrad_pass(
             rows, supervision.labels, supervision.labels_known, supervision.importance, n_labels, self._seen,
-            self._due, self._steps, self._plain_edges, supervision.mask, self._weights.arrays,
-            self._metas, self._slopes.arrays, predicted_out, loss_out,
+            self._due, self._steps, self._plain_edges, supervision.mask, arrays, self._metas,
+            self._slopes.fit(arrays), predicted_out, loss_out,
         )  # fmt: skip
 
     def _settle(

@@ -31,7 +31,6 @@ class LazyChain(ABC):
     ) -> None:
         self._max_rows = max_rows
         self._plain_edges = plain_edges
-        self._second_order = second_order
         self._weights = ChainWeights(max_rows, planes, second_order)
         self._notes = notes
         self._clear()

@@ -36,8 +36,6 @@ class LargeMargin(Averaged, ABC):
     ) -> None:
         super().__init__(max_rows, plain_edges, second_order, average, half_life, planes)
         self._margin = margin
-        self._max_rows = max_rows
-        self._second_order = second_order
         # All zero between sequences, and so no part of the state.
         self._scratch = ChainWeights(max_rows, 1, second_order)
 
@@ -49,15 +47,12 @@ class LargeMargin(Averaged, ABC):
         predicted_out: NDArray[np.int32],
         loss_out: NDArray[np.float64],
     ) -> float:
-        capacity = self._weights.arrays.node.shape[3]
-        if self._scratch.arrays.node.shape[3] != capacity:
-            self._scratch = ChainWeights(self._max_rows, 1, self._second_order)
-            self._scratch.reserve(capacity, (0, 0))
+        arrays = self._weights.arrays
         return float(
             margin_pass(
                 rows, supervision.labels, supervision.labels_known, supervision.importance, n_labels,
                 self._count, self._norm_squared, self._averaging, self._margin, self._plain_edges,
-                supervision.mask, self._weights.arrays, self._scratch.arrays,
+                supervision.mask, arrays, self._scratch.fit(arrays),
                 predicted_out, loss_out,
             )
         )  # fmt: skip

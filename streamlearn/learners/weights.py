@@ -55,6 +55,13 @@ class ChainWeights:
             rows, _, slots, n = old.shape
             array[:rows, :, :slots, :n] = old
 
+    def fit(self, other: Weights) -> Weights:
+        """Give the arrays, made anew as zeros where they have not room for the same labels as `other`."""
+        capacity = other.node.shape[3]
+        if self.arrays.node.shape[3] != capacity:
+            self._allocate(capacity)
+        return self.arrays
+
     def trimmed(self) -> Weights:
         """View the rows and labels in use."""
         node, edge, triple = self.arrays
