@@ -38,6 +38,11 @@ class Rejected:
     reason: Reason
     message: str
 
+    @property
+    def place(self) -> str:
+        """Where it is: ``orders[3]@1841``."""
+        return f"{self.topic}[{self.partition}]@{self.offset}"
+
 
 @dataclass(frozen=True, slots=True)
 class DeadLettered:

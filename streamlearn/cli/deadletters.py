@@ -9,10 +9,7 @@ import typer
 from streamlearn.cli.options import ConfigFile, Json, Set
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from streamlearn.app.replaying import Wanted
-    from streamlearn.stream.deadletter import DeadLetter
 
 Reason = Annotated[
     list[str] | None, typer.Option("--reason", help="Only of this reason; may be repeated.", metavar="REASON")
@@ -52,9 +49,12 @@ def list_(
     """List dead letters of topic and file, one a line, and count them by reason."""
     from collections import Counter
 
+    from streamlearn.app.replaying import read_letters
+    from streamlearn.config.layers import load
+
     wanted = _wanted(reason, topic, partition, from_offset, to_offset, since, until)
     counts: Counter[str] = Counter()
-    for letter in _letters(config, set_, wanted):
+    for letter in read_letters(load(config, set_ or []), wanted):
         counts[letter.reason] += 1
         if as_json:
             print(json.dumps(letter.shown()))
@@ -73,10 +73,11 @@ def show(
     as_json: Json = False,
 ) -> None:
     """Show one record whole: headers, key and value, and what was wrong with it."""
-    from streamlearn.app.replaying import Wanted
+    from streamlearn.app.replaying import Wanted, read_letters
+    from streamlearn.config.layers import load
     from streamlearn.errors import UsageError
 
-    for letter in _letters(config, set_, Wanted()):
+    for letter in read_letters(load(config, set_ or []), Wanted()):
         if letter.place == place:
             _show(letter.shown(), as_json)
             return
@@ -106,13 +107,14 @@ def replay(
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-    from streamlearn.app.replaying import Replayer
+    from streamlearn.app.replaying import Replayer, read_letters
     from streamlearn.config.layers import load
 
     wanted = _wanted(reason, topic, partition, from_offset, to_offset, since, until)
     errors = Console(stderr=True)
-    with Replayer(load(config, set_ or []), again=again) as replayer:
-        letters = replayer.unsent(_letters(config, set_, wanted))
+    settings = load(config, set_ or [])
+    with Replayer(settings, again=again) as replayer:
+        letters = replayer.unsent(read_letters(settings, wanted))
         if dry_run:
             print(f"{len(letters):,} dead letters would be sent")
             return
@@ -123,13 +125,6 @@ def replay(
                 replayer.send(letters[start : start + _BATCH])
                 progress.advance(bar, len(letters[start : start + _BATCH]))
         print(f"sent {len(letters):,} dead letters back")
-
-
-def _letters(config: Any, set_: list[str] | None, wanted: "Wanted") -> "Iterator[DeadLetter]":
-    from streamlearn.app.replaying import read_letters
-    from streamlearn.config.layers import load
-
-    return read_letters(load(config, set_ or []), wanted)
 
 
 def _wanted(

@@ -74,7 +74,7 @@ class Tolerance:
                 raise StreamError(self._complaint(worst, window, first))
 
     def _complaint(self, worst: int, window: int, first: Rejected) -> str:
-        what = f"{first.topic}[{first.partition}]@{first.offset}: {first.message} ({first.reason})"
+        what = f"{first.place}: {first.message} ({first.reason})"
         if not self._max_ratio:
             return f"{what}; mend or skip it (dead_letters.policy)"
         return f"{what}; {worst} of {window} records are bad, more than {self._max_ratio:.3%} are not borne"

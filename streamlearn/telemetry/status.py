@@ -88,8 +88,7 @@ class Status:
     def _reject(self, event: Rejected) -> None:
         self._reasons[str(event.reason)] += 1
         # The message may quote the record: it is in the log only.
-        where = f"{event.topic}[{event.partition}]@{event.offset}"
-        self._rejected.append({"reason": str(event.reason), "where": where, "time": self._clock()})
+        self._rejected.append({"reason": str(event.reason), "where": event.place, "time": self._clock()})
 
     def _save(self, event: CheckpointDone) -> None:
         self._failure = event.message
