@@ -92,8 +92,8 @@ def _exercise(config: Config) -> None:
     small = {"max_features": 64, "max_edge_features": 64, "names": 64, "cache": 64}
     tagger = build_tagger(config.model_copy(update={"features": config.features.model_copy(update=small)}))
     columns = config.features.columns
-    ready_made = None if config.features.templates else [["a"], ["b"]]
-    example = Example({name: ["a", "b"] for name in columns}, ["O", "B-X"], ready_made)
+    # Its ready-made features are read where no template reads a column.
+    example = Example({name: ["a", "b"] for name in columns}, ["O", "B-X"], [["a"], ["b"]])
     with Pipeline(tagger, Progressive()) as pipeline:
         for _ in range(2):
             pipeline.submit(tagger.encode([example]).batch, 0.0)

@@ -60,7 +60,7 @@ class FeaturesConfig(Section):
 
     @model_validator(mode="after")
     def _columns_for_templates(self) -> "FeaturesConfig":
-        if (self.templates or self.template_file) and not self.columns:
+        if "%x" in (self.templates or "") and not self.columns:
             raise ValueError("templates read columns: name them in features.columns")
         return self
 
