@@ -16,7 +16,7 @@ from streamlearn.kernels.jit import kernel
 Marginals = namedtuple("Marginals", "node edge weight turned local beta")
 
 # Exponentials are 0 (forbidden) or at least this, and forward and backward values, which sum to 1, are 0 or
-# at least its square: no product of two exponentials and one value underflows, so nothing is ever lost.
+# at least its square: no product of two exponentials and one value underflows.
 SMALL = 1e-75
 
 
@@ -161,6 +161,9 @@ def _backward(length, L, rich, out):
         both = 0.0
         for y_prev in range(L):
             both += alpha[y_prev] * before[y_prev]
+        # Products down to SMALL ** 6 do underflow, but what is lost is nothing beside a sum that is larger.
+        if not both > SMALL**3:
+            return False
         for y_prev in range(L):
             share = alpha[y_prev] / both
             alpha[y_prev] = share * before[y_prev]

@@ -81,6 +81,15 @@ def test_a_path_that_seems_lost_at_both_ends_and_wins_in_the_middle_is_not_lost(
     assert compute(emit, stay)[1][:, 1].min() == 1.0
 
 
+def test_the_only_path_is_not_lost_though_each_number_on_it_is_small_and_their_product_no_number():
+    trans, small = np.full((5, 3, 3), -np.inf), -170.0
+    trans[:, 1, 1] = small
+    trans[1, 0, 0] = trans[3:, 0, 0] = trans[2, 2, 2] = 0.0
+    trans[2, 0, 2] = small
+    emit = np.array([[0.0, small, -np.inf], *np.zeros((4, 3))])
+    assert_as_enumerated(emit, trans, rtol=1e-11)
+
+
 @both_kinds
 def test_nothing_is_possible_where_every_transition_is_forbidden(rich):
     trans = np.full((3 if rich else 1, 2, 2), -np.inf)
