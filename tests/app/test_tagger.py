@@ -6,7 +6,7 @@ from streamlearn.app.tagger import build_tagger, warm_up
 from streamlearn.config.layers import load
 from streamlearn.data import Example
 
-# What comes next depends on two labels: a first-order chain sees that each label follows the other half the time.
+# What comes next depends on two labels: each label follows the other half the time, and itself as often.
 LABELS = ["a", "a", "b", "b"] * 4
 EXAMPLE = Example({}, LABELS, [["first"]] + [["later"]] * (len(LABELS) - 1))
 

@@ -21,8 +21,8 @@ class Task:
 def tasks(data: Path, output: Path) -> list[Task]:
     """Give all tasks; `output` holds what the study prepares for itself.
 
-    Of PKU a tenth is taken, as of MSR there is no more: all of the month takes ten times as long. Brown has 461
-    tags: a pass takes a minute, and the voted perceptron 10 GB.
+    Of PKU a tenth is taken, as of MSR there is no more: all of the month takes ten times as long. Brown has
+    461 tags: a pass takes a minute, and the voted perceptron 10 GB.
     """
 
     def task(name: str, config: Path, folder: Path, train: str = "train") -> Task:
