@@ -213,10 +213,6 @@ class Tagger:
         found.sort(key=lambda pair: -abs(pair[0]))
         return [(name, weight) for weight, name in found[:count] if weight]
 
-    def transitions(self) -> NDArray[np.float64]:
-        """Give the weights of the plain transitions, [y_prev, y]."""
-        return self._learner.weights().edge[0, 1:]
-
     def state(self) -> dict[str, Any]:
         """Copy everything that learning depends on: plain data and arrays."""
         state: dict[str, Any] = copied(self.view())
