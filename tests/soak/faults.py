@@ -1,127 +1,86 @@
-"""What is done to a daemon, its state and its brokers."""
+"""What is done to a daemon and to its state."""
 
-import random
+import resource
 import signal
 import time
-from collections.abc import Callable
-from pathlib import Path
-from typing import Protocol
-
-from kafka import KafkaAdminClient
 
 from streamlearn.checkpoint.generations import generation_files
-from tests.kafka.broker import ApacheKafka
+from tests.soak.soak import Soak
 
 STEPS = ("create", "write", "fsync", "replace", "fsync_directory", "prune", "done")
-MOST_PARTITIONS = 6
 
 
-class Patient(Protocol):
-    """Who has to bear it."""
-
-    server: str
-    topic: str
-    state: Path
-    random: random.Random
-
-    def start(self, step: str | None = None) -> None:
-        """Start the daemon, if need be one that kills itself at a step of a checkpoint."""
-
-    def send(self, number: int) -> None:
-        """Send the daemon a signal."""
-
-    def wait(self) -> int:
-        """Wait until it has ended; give the exit code."""
-
-    def second(self) -> int:
-        """Start another one on the same state; give its exit code."""
-
-    def node(self) -> ApacheKafka:
-        """Give a broker that leads a partition."""
+def kill(soak: Soak) -> None:
+    """Kill -9 again and again, at any instant: while it starts, finds its place, learns or saves."""
+    for _ in range(soak.random.randint(1, 8)):
+        time.sleep(soak.random.uniform(0.0, 1.5))
+        soak.daemon.kill()
+        soak.daemon.start()
 
 
-def kill(patient: Patient) -> None:
-    """Kill -9 at any instant."""
-    patient.send(signal.SIGKILL)
-    patient.wait()
-    patient.start()
-
-
-def kill_in_a_checkpoint(patient: Patient) -> None:
+def kill_in_a_checkpoint(soak: Soak) -> None:
     """Kill -9 between two steps of a checkpoint."""
-    kill_with(patient, patient.random.choice(STEPS))
+    kill_at(soak, soak.random.choice(STEPS))
 
 
-def kill_with(patient: Patient, step: str) -> None:
+def kill_at(soak: Soak, step: str) -> None:
     """Let it kill itself at a step."""
-    patient.send(signal.SIGKILL)
-    patient.wait()
-    patient.start(step)
-    assert patient.wait() == -signal.SIGKILL
-    patient.start()
+    soak.daemon.kill()
+    soak.daemon.start(step)
+    assert soak.daemon.wait() == -signal.SIGKILL
+    soak.daemon.start()
 
 
-def stop(patient: Patient) -> None:
+def stop(soak: Soak) -> None:
     """SIGTERM: a clean end."""
-    patient.send(signal.SIGTERM)
-    assert patient.wait() == 0
-    patient.start()
+    soak.daemon.send(signal.SIGTERM)
+    assert soak.daemon.wait() == 0
+    soak.daemon.start()
 
 
-def freeze(patient: Patient) -> None:
+def freeze(soak: Soak) -> None:
     """SIGSTOP for a while, then SIGCONT."""
-    patient.send(signal.SIGSTOP)
-    time.sleep(patient.random.uniform(0.5, 4.0))
-    patient.send(signal.SIGCONT)
+    soak.daemon.send(signal.SIGSTOP)
+    time.sleep(soak.random.uniform(0.5, 4.0))
+    soak.daemon.send(signal.SIGCONT)
 
 
-def second_daemon(patient: Patient) -> None:
+def second_daemon(soak: Soak) -> None:
     """Another daemon on the same state."""
-    assert patient.second() == 75
+    assert soak.daemon.second() == 75
 
 
-def damage(patient: Patient) -> None:
+def damage(soak: Soak) -> None:
     """Tear, flip a bit of, or empty the newest checkpoint."""
-    patient.send(signal.SIGKILL)
-    patient.wait()
-    files = generation_files(patient.state)
-    if len(files) > 1:
-        data = bytearray(files[-1].read_bytes())
-        how = patient.random.randrange(3)
-        if how == 0:
-            data[patient.random.randrange(len(data))] ^= 1 << patient.random.randrange(8)
-        files[-1].write_bytes(data[: (len(data), patient.random.randrange(len(data)), 0)[how]])
-    patient.start()
+    soak.daemon.kill()
+    *older, newest = generation_files(soak.daemon.state)
+    assert older, "the only checkpoint must not be damaged"
+    data = bytearray(newest.read_bytes())
+    how = soak.random.choice(("tear", "flip", "empty"))
+    if how == "flip":
+        data[soak.random.randrange(len(data))] ^= 1 << soak.random.randrange(8)
+    size = {"tear": soak.random.randrange(len(data)), "flip": len(data), "empty": 0}[how]
+    newest.write_bytes(data[:size])
+    soak.daemon.start()
 
 
-def add_a_partition(patient: Patient) -> None:
-    """One partition more."""
-    with KafkaAdminClient(bootstrap_servers=patient.server) as admin:
-        [described] = admin.describe_topics([patient.topic])
-        count = len(described["partitions"])
-        if count < MOST_PARTITIONS:
-            admin.create_partitions({patient.topic: count + 1})
+def disk_full(soak: Soak) -> None:
+    """No file may grow for a while: it goes on without checkpoints, or stops at a letter it cannot keep."""
+    limit_files(soak.daemon.pid, 1024)
+    before = generation_files(soak.daemon.state)
+    time.sleep(soak.random.uniform(1.0, 4.0))
+    # One that was under way may have been ended.
+    assert len(set(generation_files(soak.daemon.state)) - set(before)) <= 1
+    if soak.daemon.ended() is None:
+        limit_files(soak.daemon.pid, resource.RLIM_INFINITY)
+    else:
+        assert soak.daemon.wait() == 74
+        soak.daemon.start()
 
 
-def broker_away(patient: Patient) -> None:
-    """A broker that does not answer for longer than the daemon believes in it."""
-    node = patient.node()
-    node.freeze()
-    time.sleep(patient.random.uniform(2.0, 6.0))
-    node.thaw()
+def limit_files(pid: int, size_bytes: int) -> None:
+    """Let the files of a process grow no larger than that."""
+    resource.prlimit(pid, resource.RLIMIT_FSIZE, (size_bytes, resource.RLIM_INFINITY))
 
 
-def broker_killed(patient: Patient) -> None:
-    """The leader of a partition dies, and comes back."""
-    node = patient.node()
-    node.kill()
-    time.sleep(patient.random.uniform(0.0, 3.0))
-    node.start()
-
-
-Fault = Callable[[Patient], None]
-
-OF_THE_DAEMON: tuple[Fault, ...] = (
-    kill, kill_in_a_checkpoint, damage, freeze, stop, second_daemon, add_a_partition,
-)  # fmt: skip
-OF_BROKERS: tuple[Fault, ...] = (broker_away, broker_killed)
+OF_THE_DAEMON = (kill, kill_in_a_checkpoint, damage, freeze, stop, second_daemon, disk_full)

@@ -2,12 +2,14 @@
 
 import random
 import threading
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 
 from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer, TopicPartition
 from kafka.errors import KafkaError
 
 from tests.soak.oracle import BAD
+
+IMPATIENT = {"request_timeout_ms": 5000, "delivery_timeout_ms": 8000}
 
 
 class Feed:
@@ -38,10 +40,13 @@ class Feed:
                 number = self._write(number)
 
     def _write(self, number: int) -> int:
-        settings = {"bootstrap_servers": self._server, "request_timeout_ms": 5000}
-        plain = KafkaProducer(acks="all", linger_ms=5, delivery_timeout_ms=8000, **settings)
-        bound = KafkaProducer(transactional_id=f"{self._topic}-{number}", **settings)
-        try:
+        settings = {"bootstrap_servers": self._server, **IMPATIENT}
+        with ExitStack() as stack:
+            plain = KafkaProducer(acks="all", linger_ms=5, **settings)
+            stack.callback(_close, plain)
+            # Of one id: the next producer ends what the one before left open, which readers would wait for.
+            bound = KafkaProducer(transactional_id=self._topic, transaction_timeout_ms=10_000, **settings)
+            stack.callback(_close, bound)
             bound.init_transactions()
             while not self._stopped.wait(0.02):
                 for _ in range(20):
@@ -51,11 +56,6 @@ class Feed:
                 if self._random.random() < 0.1:
                     self._transaction(bound, number)
             plain.flush(10)
-        finally:
-            for producer in (plain, bound):
-                with suppress(KafkaError):
-                    producer.close(1)
-                producer.close(0)
         return number
 
     def _transaction(self, producer: KafkaProducer, number: int) -> None:
@@ -69,6 +69,12 @@ class Feed:
             producer.commit_transaction()
 
 
+def _close(producer: KafkaProducer) -> None:
+    with suppress(KafkaError):
+        producer.close(1)
+    producer.close(0)
+
+
 def create(server: str, topic: str, partitions: int) -> None:
     """Create the topic."""
     with KafkaAdminClient(bootstrap_servers=server) as admin:
@@ -76,18 +82,54 @@ def create(server: str, topic: str, partitions: int) -> None:
         admin.create_topics(wanted, wait_for_metadata=True)
 
 
-def truth(server: str, topic: str) -> dict[int, list[tuple[int, bytes]]]:
-    """Read everything that was committed: (offset, value) of each partition, by a plain consumer."""
-    consumer = KafkaConsumer(
-        bootstrap_servers=server, isolation_level="read_committed", auto_offset_reset="earliest"
-    )
-    partitions = [TopicPartition(topic, p) for p in sorted(consumer.partitions_for_topic(topic) or ())]
-    ends = consumer.end_offsets(partitions)
-    consumer.assign(partitions)
-    consumer.seek_to_beginning(*partitions)
-    found: dict[int, list[tuple[int, bytes]]] = {tp.partition: [] for tp in partitions}
-    while any(consumer.position(tp) < ends[tp] for tp in partitions):
-        for tp, records in consumer.poll(500).items():
-            found[tp.partition] += [(record.offset, record.value) for record in records]
-    consumer.close()
-    return found
+def write(server: str, topic: str, count: int) -> None:
+    """Write some good records, and wait until they are kept."""
+    producer = KafkaProducer(bootstrap_servers=server, acks="all", **IMPATIENT)
+    try:
+        sent = [producer.send(topic, value=b"good-%d" % number) for number in range(count)]
+        for future in sent:
+            future.get(10)
+    finally:
+        producer.close(1)
+
+
+class Log:
+    """Everything that was committed to a topic, as a plain consumer reads it.
+
+    Attributes
+    ----------
+    records : (offset, value) of each partition.
+    ends : where each partition is read on.
+    """
+
+    def __init__(self, server: str, topic: str) -> None:
+        self._server = server
+        self._topic = topic
+        self.records: dict[int, list[tuple[int, bytes]]] = {}
+        self.ends: dict[int, int] = {}
+
+    def read(self) -> dict[int, int]:
+        """Read on to the present ends, and give them."""
+        consumer = KafkaConsumer(
+            bootstrap_servers=self._server, isolation_level="read_committed", auto_offset_reset="none"
+        )
+        try:
+            self._read(consumer)
+        finally:
+            consumer.close()
+        return self.ends
+
+    def _read(self, consumer: KafkaConsumer) -> None:
+        partitions = [
+            TopicPartition(self._topic, p) for p in consumer.partitions_for_topic(self._topic) or ()
+        ]
+        ends = consumer.end_offsets(partitions)
+        consumer.assign(partitions)
+        for tp in partitions:
+            consumer.seek(tp, self.ends.setdefault(tp.partition, 0))
+        while any(self.ends[tp.partition] < ends[tp] for tp in partitions):
+            for tp, records in consumer.poll(500).items():
+                rows = [(record.offset, record.value) for record in records]
+                self.records.setdefault(tp.partition, []).extend(rows)
+            # Also over aborted records and markers.
+            self.ends |= {tp.partition: consumer.position(tp) for tp in partitions}

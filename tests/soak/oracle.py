@@ -38,10 +38,17 @@ class Applied:
 
 
 class Oracle:
-    """Codec, encoder and pipeline of a daemon in one; its state is what a checkpoint saves as the model."""
+    """Codec, encoder and pipeline of a daemon in one; its state is what a checkpoint saves as the model.
+
+    Attributes
+    ----------
+    removed : how many records were told to be removed by retention, by the place they were missed at:
+        a place is told again by each life that begins before it.
+    """
 
     def __init__(self) -> None:
         self.partitions: dict[int, Applied] = {}
+        self.removed: dict[str, int] = {}
         self._batch: Batch | None = None
 
     def decode_record(self, record: Record) -> Example:
@@ -81,14 +88,16 @@ class Oracle:
 
     def state(self) -> dict[str, Any]:
         """Copy everything."""
-        return {
+        partitions = {
             str(partition): {"chain": a.chain, "bitmap": a.bitmap.copy(), "doubled": a.doubled}
             for partition, a in self.partitions.items()
         }
+        return {"partitions": partitions, "removed": dict(self.removed)}
 
     def restore(self, state: dict[str, Any]) -> None:
         """Continue from a state."""
         self.partitions = {
             int(partition): Applied(a["chain"], a["bitmap"].copy(), a["doubled"])
-            for partition, a in state.items()
+            for partition, a in state["partitions"].items()
         }
+        self.removed = dict(state["removed"])

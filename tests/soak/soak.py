@@ -1,172 +1,109 @@
 """A daemon through faults, and afterwards the question: is every record applied once, and in order?"""
 
-import json
 import random
-import subprocess
-import sys
+import time
 import zlib
-from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import IO
 
-from streamlearn.checkpoint.generations import open_checkpoint
-from streamlearn.errors import CheckpointError
 from streamlearn.stream.spool import read_spool
 from tests.kafka.broker import ApacheKafka
+from tests.kafka.cluster import Cluster
 from tests.soak import feed
-from tests.soak.faults import Fault
+from tests.soak.daemon import SECONDS, Daemon
 from tests.soak.oracle import BAD, Applied, Oracle
+from tests.soak.report import Report
 from tests.soak.worker import SPOOL
 from tests.waiting import until
 
-SECONDS = 300
-
-
-@dataclass
-class Report:
-    """What was survived, and what became of the records."""
-
-    faults: Counter[str] = field(default_factory=Counter)
-    aborted_transactions: int = 0
-    records: int = 0
-    applied: int = 0
-    lost: int = 0
-    doubled: int = 0
-    partitions_out_of_order: int = 0
-    bad_records: int = 0
-    bad_records_without_letter: int = 0
-
-    @property
-    def is_fine(self) -> bool:
-        """Whether nothing was lost and nothing was applied twice."""
-        wrong = self.lost, self.doubled, self.partitions_out_of_order, self.bad_records_without_letter
-        return wrong == (0, 0, 0, 0) and self.applied == self.records > 0
-
-    def __str__(self) -> str:
-        """Give it as JSON."""
-        return json.dumps(vars(self))
+PARTITIONS = 3
 
 
 class Soak:
     """One daemon, one topic, and what is done to them.
 
-    Parameters
+    Attributes
     ----------
-    node : gives a broker to ill-treat, one that leads a partition.
+    log : what was committed to the topic, also where retention has removed it since.
+    random : what faults draw their instants and kinds from.
     """
 
-    def __init__(
-        self, server: str, topic: str, folder: Path, seed: int, node: Callable[[], ApacheKafka] | None = None
-    ) -> None:
-        self.server = server
+    def __init__(self, cluster: Cluster, topic: str, folder: Path, seed: int) -> None:
+        self.cluster = cluster
+        self.server = cluster.server
         self.topic = topic
-        self.state = folder / "state"
-        self.state.mkdir()
+        self.folder = folder
+        self.daemon = Daemon(cluster.server, topic, folder)
+        self.log = feed.Log(cluster.server, topic)
         self.random = random.Random(seed)
         self.report = Report()
-        self._seed = seed
-        self._node = node
-        self._log: IO[bytes] = (folder / "log").open("ab")
-        self._process: subprocess.Popen[bytes] | None = None
+        self._feed = feed.Feed(cluster.server, topic, seed)
+        self._removed: dict[int, set[int]] = {}
 
-    def run(self, faults: Sequence[Fault], goes_on: Callable[[], bool]) -> Report:
-        """Do one fault after the other as long as it goes on, in random order; then compare."""
-        feed.create(self.server, self.topic, 3)
-        records = feed.Feed(self.server, self.topic, self._seed)
-        records.start()
-        self.start()
+    def run(self, faults: Iterable["Fault"]) -> Report:
+        """Do one fault after the other; then compare."""
+        began = time.monotonic()
+        feed.create(self.server, self.topic, PARTITIONS)
+        self._feed.start()
+        self.daemon.start()
         try:
-            while goes_on():
-                for fault in self.random.sample(faults, len(faults)):
-                    self._recovered()
-                    fault(self)
-                    self.report.faults[fault.__name__] += 1
-            self._recovered()
-            records.stop()
-            self.report.aborted_transactions = records.aborted
-            self._compare(feed.truth(self.server, self.topic))
+            until(lambda: self.daemon.has_generations(3), SECONDS, "the first checkpoints")
+            for fault in faults:
+                fault(self)
+                self.report.faults[fault.__name__] += 1
+                self._recovered()
+            self._feed.stop()
+            self.report.minutes = round((time.monotonic() - began) / 60, 1)
+            self.report.kills = self.daemon.kills
+            self.report.aborted_transactions = self._feed.aborted
+            self.report.leader_changes = self.cluster.leader_changes(self.topic)
+            self._compare()
         finally:
-            self.end()
+            self._feed.stop()
+            self.daemon.end()
         return self.report
 
-    def start(self, step: str | None = None) -> None:
-        """Start the daemon."""
-        self._process = self._spawn(step)
+    def leader(self) -> ApacheKafka:
+        """Give a broker that leads a partition, once no replica is behind: two at once may not be away."""
+        return self.cluster.leader_of(self.topic, self.random.randrange(PARTITIONS))
 
-    def send(self, number: int) -> None:
-        """Send it a signal."""
-        assert self._process is not None
-        self._process.send_signal(number)
-
-    def wait(self) -> int:
-        """Wait until it has ended; give the exit code."""
-        assert self._process is not None
-        return self._process.wait(SECONDS)
-
-    def second(self) -> int:
-        """Start another one on the same state; give its exit code."""
-        return self._spawn(None).wait(SECONDS)
-
-    def node(self) -> ApacheKafka:
-        """Give a broker that leads a partition."""
-        assert self._node is not None
-        return self._node()
-
-    def end(self) -> None:
-        """Leave nothing behind."""
-        if self._process is not None:
-            self._process.kill()
-            self._process.wait()
-        self._log.close()
-
-    def _spawn(self, step: str | None) -> "subprocess.Popen[bytes]":
-        options = {"server": self.server, "topic": self.topic, "state": str(self.state), "step": step}
-        command = [sys.executable, "-m", "tests.soak.worker", json.dumps(options)]
-        return subprocess.Popen(command, stderr=self._log)
+    def remove(self, partition: int, offsets: range) -> None:
+        """Note that these were removed before the daemon could read them."""
+        self._removed.setdefault(partition, set()).update(offsets)
+        self.report.removed += len(offsets)
 
     def _recovered(self) -> None:
-        """Wait until more is applied than now."""
-        before = self._count()
-        until(lambda: self._count() > before, SECONDS, "the recovery")
+        now = time.time()
+        until(lambda: self.daemon.recovered_since(now), SECONDS, "the recovery")
 
-    def _count(self) -> int:
-        assert self._process is not None
-        code = self._process.poll()
-        assert code is None, f"the daemon ended with {code}"
-        return sum(len(applied.offsets) for applied in self._applied().values())
+    def _compare(self) -> None:
+        ends = self.log.read()
+        last = {p: log[-1][0] for p, log in self.log.records.items() if log and ends[p]}
+        until(lambda: self._has_reached(last), SECONDS, "the end of the topic")
+        oracle = self.daemon.oracle()
+        for partition, log in self.log.records.items():
+            removed = self._removed.get(partition, set())
+            self._compare_partition(oracle, partition, [row for row in log if row[0] not in removed])
+        self.report.removed_untold = abs(self.report.removed - sum(oracle.removed.values()))
 
-    def _applied(self) -> dict[int, Applied]:
-        oracle = Oracle()
-        try:
-            oracle.restore(open_checkpoint(self.state).checkpoint.model)
-        except CheckpointError:
-            # None yet, or one that was pruned while it was opened.
-            return {}
-        return oracle.partitions
+    def _has_reached(self, last: dict[int, int]) -> bool:
+        self.daemon.require_alive()
+        return self.daemon.reaches(last)
 
-    def _compare(self, wanted: dict[int, list[tuple[int, bytes]]]) -> None:
-        good = {
-            p: [(at, value) for at, value in log if not value.startswith(BAD)] for p, log in wanted.items()
-        }
-        self.report.records = sum(map(len, good.values()))
-        until(lambda: self._count() >= self.report.records, SECONDS, "the end of the topic")
-        applied = self._applied()
-        for partition, log in good.items():
-            found, right = applied.get(partition, Applied()), Applied()
-            for offset, value in log:
+    def _compare_partition(self, oracle: Oracle, partition: int, log: list[tuple[int, bytes]]) -> None:
+        report, found, right = self.report, oracle.partitions.get(partition, Applied()), Applied()
+        for offset, value in log:
+            if not value.startswith(BAD):
                 right.add(offset, zlib.crc32(value))
-            self.report.applied += len(found.offsets & right.offsets)
-            self.report.lost += len(right.offsets - found.offsets)
-            self.report.doubled += found.doubled + len(found.offsets - right.offsets)
-            self.report.partitions_out_of_order += found.chain != right.chain
-        bad = {
-            f"{self.topic}[{p}]@{at}"
-            for p, log in wanted.items()
-            for at, value in log
-            if value.startswith(BAD)
-        }
-        letters = {letter.place for letter in read_spool(self.state / SPOOL)}
-        self.report.bad_records = len(bad)
-        self.report.bad_records_without_letter = len(bad - letters)
+        report.records += len(right.offsets)
+        report.applied += len(found.offsets & right.offsets)
+        report.lost += len(right.offsets - found.offsets)
+        report.doubled += found.doubled + len(found.offsets - right.offsets)
+        report.partitions_out_of_order += found.chain != right.chain
+        bad = {f"{self.topic}[{partition}]@{at}" for at, value in log if value.startswith(BAD)}
+        letters = {letter.place for letter in read_spool(self.daemon.state / SPOOL)}
+        report.bad_records += len(bad)
+        report.bad_records_without_letter += len(bad - letters)
+
+
+Fault = Callable[[Soak], None]

@@ -1,17 +1,21 @@
-"""The short form: each fault of the daemon once, on one broker; `python -m tests.soak` is the long one."""
+"""The short form: each fault once, and a leader change; `python -m tests.soak` is the long one."""
 
 import json
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from streamlearn.data import TopicPartition
-from tests.conftest import Broker
 from tests.kafka.broker import ApacheKafka
-from tests.soak.faults import OF_BROKERS, OF_THE_DAEMON
+from tests.kafka.cluster import Cluster, running_cluster
+from tests.soak.faults import OF_THE_DAEMON
 from tests.soak.oracle import Oracle
-from tests.soak.soak import Report, Soak
+from tests.soak.outages import OF_BROKERS, broker_killed
+from tests.soak.report import Report
+from tests.soak.soak import Fault, Soak
+from tests.soak.topics import OF_TOPICS
 from tests.stream.memory import MemorySource
 
 
@@ -36,7 +40,7 @@ def test_the_oracle_notices_loss_repetition_and_another_order() -> None:
 
 
 @pytest.mark.parametrize(
-    "wrong", ["lost", "doubled", "partitions_out_of_order", "bad_records_without_letter"]
+    "wrong", ["lost", "doubled", "partitions_out_of_order", "removed_untold", "bad_records_without_letter"]
 )
 def test_a_report_with_anything_wrong_is_not_fine(wrong: str) -> None:
     assert Report(records=3, applied=3).is_fine
@@ -48,16 +52,30 @@ def test_a_report_is_one_object() -> None:
     assert json.loads(str(Report(Counter(["kill"]), records=3)))["faults"] == {"kill": 1}
 
 
+def survived(cluster: Cluster, topic: str, folder: Path, faults: Sequence[Fault]) -> Report:
+    soak = Soak(cluster, topic, folder, 1)
+    try:
+        report = soak.run(faults)
+    finally:
+        print(soak.daemon.log.read_text())
+    assert report.is_fine, str(report)
+    assert sum(report.faults.values()) == len(faults)
+    return report
+
+
 @pytest.mark.apache
 def test_every_record_is_applied_once_and_in_order_through_all_faults(
-    apache_kafka: Broker, kafka_node: ApacheKafka, topic: str, tmp_path: Path
+    kafka_node: ApacheKafka, topic: str, tmp_path: Path
 ) -> None:
-    rounds = iter([True, False])
-    soak = Soak(apache_kafka.server, topic, tmp_path, 1, lambda: kafka_node)
-    try:
-        report = soak.run(OF_THE_DAEMON + OF_BROKERS, lambda: next(rounds))
-    finally:
-        print((tmp_path / "log").read_text())
-    assert report.is_fine, str(report)
-    assert sum(report.faults.values()) == len(OF_THE_DAEMON + OF_BROKERS)
+    faults = OF_THE_DAEMON + OF_TOPICS + OF_BROKERS
+    report = survived(Cluster({1: kafka_node}), topic, tmp_path, faults)
+    assert report.kills >= 4
+    assert report.removed > 0
     assert report.bad_records > 0
+
+
+@pytest.mark.apache
+@pytest.mark.usefixtures("kafka_node")
+def test_a_leader_that_dies_costs_no_record_and_repeats_none(topic: str, tmp_path: Path) -> None:
+    with running_cluster(tmp_path) as cluster:
+        assert survived(cluster, topic, tmp_path, [broker_killed]).leader_changes > 0

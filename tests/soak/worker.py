@@ -1,6 +1,5 @@
-"""A daemon with an oracle for a model: `python -m tests.soak.worker '{"server": …}'`."""
+"""A daemon with an oracle for a model."""
 
-import json
 import logging
 import os
 import signal
@@ -66,9 +65,15 @@ def run(options: Mapping[str, Any], stopping: Callable[[], bool], stack: ExitSta
     oracle = Oracle()
     if loaded:
         oracle.restore(loaded.checkpoint.model)
+
+    def missed(tp: TopicPartition, at: int, count: int) -> None:
+        oracle.removed[f"{tp.partition}@{at}"] = count
+
     source = KafkaSource(
         {"bootstrap_servers": options["server"]},
         [options["topic"]],
+        on_gap="continue",
+        on_lost=lambda tp, count: missed(tp, source.status()[tp].position, count),
         max_poll_records=200,
         discovery_seconds=1.0,
         stall_seconds=20.0,
@@ -80,7 +85,8 @@ def run(options: Mapping[str, Any], stopping: Callable[[], bool], stack: ExitSta
     if loaded:
         require_same_stream(loaded.checkpoint.identity, identity)
     positions = dict(loaded.checkpoint.positions) if loaded else source.start_positions()
-    source.open(positions)
+    for tp, count in source.open(positions).items():
+        missed(tp, positions[tp].next_offset, count)
     writer = BackgroundWriter(store)
     stack.callback(writer.close)
     lineage = Lineage("soak", "run", "0", "digest", {}, identity, {})
@@ -104,18 +110,18 @@ def run(options: Mapping[str, Any], stopping: Callable[[], bool], stack: ExitSta
     loop.run(stopping)
 
 
-def main() -> None:
+def main(options: Mapping[str, Any]) -> None:
     """Run until told to stop; end with the exit code of a daemon."""
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(process)d %(message)s")
+    with Path(options["log"]).open("ab") as log:
+        os.dup2(log.fileno(), 2)
+    logging.basicConfig(
+        level=logging.INFO, format="%(asctime)s %(process)d %(message)s", stream=sys.__stderr__
+    )
     logging.Formatter.converter = time.gmtime
     logging.getLogger("kafka").setLevel(logging.CRITICAL)
     try:
         with stop_on_signals() as stopping, ExitStack() as stack:
-            run(json.loads(sys.argv[1]), stopping, stack)
+            run(options, stopping, stack)
     except StreamlearnError as error:
-        print(error, file=sys.stderr)
+        print(error, file=sys.__stderr__)
         sys.exit(error.exit_code)
-
-
-if __name__ == "__main__":
-    main()
