@@ -84,14 +84,15 @@ class Pipeline:
         outcome, drifts, learn_seconds = lesson.future.result()
         batch = lesson.batch
         labels = self._tagger.labels[: batch.labels_known[-1]]
+        before = self._progressive.lifetime
         progressive = self._progressive.update(batch.labels, outcome.predicted, batch.starts, labels)
-        wrong = batch.labels != outcome.predicted
-        self.sequences_seen += len(batch.labels_known)
+        sequences, right, tokens, right_tokens, *_ = (self._progressive.lifetime - before).tolist()
+        self.sequences_seen += sequences
         return Learned(
-            sequences=len(batch.labels_known),
-            tokens=len(batch.labels),
-            sequence_mistakes=int(np.count_nonzero(np.logical_or.reduceat(wrong, batch.starts[:-1]))),
-            token_mistakes=int(np.count_nonzero(wrong)),
+            sequences=sequences,
+            tokens=tokens,
+            sequence_mistakes=sequences - right,
+            token_mistakes=tokens - right_tokens,
             updates=int(outcome.updated.sum()),
             loss=float(outcome.losses.sum()),
             lengths=np.diff(batch.starts).tolist(),

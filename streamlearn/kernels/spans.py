@@ -44,19 +44,30 @@ def joined(mark_prev, type_prev, mark, type_):
 
 
 @kernel
-def _count_sequence(gold, predicted, marks, types, types_out, labels_out):
-    """Count one sequence; give how many tokens are right, and gold, predicted and right spans."""
-    right_tokens, gold_spans, predicted_spans, right_spans = 0, 0, 0, 0
+def _count_right(gold, marks, types, types_out):
+    """Count the spans of one sequence that was predicted right: each is gold, predicted and right."""
+    spans, mark_prev, type_prev = 0, 0, 0
+    for t in range(gold.size):
+        mark, kind = marks[gold[t]], types[gold[t]]
+        begins = (mark > 0) & (not joined(mark_prev, type_prev, mark, kind))
+        spans += begins
+        types_out[kind, 0] += begins
+        types_out[kind, 1] += begins
+        types_out[kind, 2] += begins
+        mark_prev, type_prev = mark, kind
+    return spans
+
+
+@kernel
+def _count_sequence(gold, predicted, marks, types, types_out):
+    """Count the spans of one sequence: gold, predicted and right ones."""
+    gold_spans, predicted_spans, right_spans = 0, 0, 0
     # The token before the first one is outside, of any type.
     gold_mark, gold_type, predicted_mark, predicted_type = 0, 0, 0, 0
     # Whether a gold and a predicted span began together, with one type, and neither has ended since.
     agree = False
     for t in range(gold.size):
         y, z = gold[t], predicted[t]
-        labels_out[y, 0] += 1
-        labels_out[z, 1] += 1
-        labels_out[y, 2] += y == z
-        right_tokens += y == z
         goldjoined = joined(gold_mark, gold_type, marks[y], types[y])
         predictedjoined = joined(predicted_mark, predicted_type, marks[z], types[z])
         right = agree & (not goldjoined) & (not predictedjoined)
@@ -75,11 +86,28 @@ def _count_sequence(gold, predicted, marks, types, types_out, labels_out):
     if agree:
         right_spans += 1
         types_out[gold_type, 2] += 1
-    return right_tokens, gold_spans, predicted_spans, right_spans
+    return gold_spans, predicted_spans, right_spans
 
 
 @kernel
-def count_spans(gold, predicted, offsets, marks, types, sequences_out, types_out, labels_out):
+def _count_tokens(gold, predicted, labels_out, confusions_out):
+    """Count the labels of one sequence; give how many tokens are wrong."""
+    wrong, others = 0, confusions_out.shape[0] - 1
+    for t in range(gold.size):
+        y, z = gold[t], predicted[t]
+        labels_out[y, 0] += 1
+        if y == z:
+            labels_out[y, 1] += 1
+            labels_out[y, 2] += 1
+        else:
+            wrong += 1
+            labels_out[z, 1] += 1
+            confusions_out[min(y, others), min(z, others) if z >= 0 else others] += 1
+    return wrong
+
+
+@kernel
+def count_spans(gold, predicted, offsets, marks, types, sequences_out, types_out, labels_out, confusions_out):
     """Count spans and tokens of a batch.
 
     Parameters
@@ -92,19 +120,23 @@ def count_spans(gold, predicted, offsets, marks, types, sequences_out, types_out
         predicted spans, right spans.
     types_out : int64[K, 3], added to: gold, predicted and right spans of each type.
     labels_out : int64[L, 3], added to: gold, predicted and right tokens of each label.
+    confusions_out : int64[C + 1, C + 1], added to: wrong tokens by gold and predicted label; the last row and
+        column are of no prediction and of all labels from C on.
     """
     for i in range(offsets.size - 1):
         start, stop = offsets[i], offsets[i + 1]
-        right_tokens, gold_spans, predicted_spans, right_spans = _count_sequence(
-            gold[start:stop], predicted[start:stop], marks, types, types_out, labels_out
-        )
+        y, z = gold[start:stop], predicted[start:stop]
+        wrong = _count_tokens(y, z, labels_out, confusions_out)
+        if wrong:
+            spans = _count_sequence(y, z, marks, types, types_out)
+        else:
+            right_spans = _count_right(y, marks, types, types_out)
+            spans = right_spans, right_spans, right_spans
         sequences_out[i, 0] = 1
-        sequences_out[i, 1] = right_tokens == stop - start
+        sequences_out[i, 1] = wrong == 0
         sequences_out[i, 2] = stop - start
-        sequences_out[i, 3] = right_tokens
-        sequences_out[i, 4] = gold_spans
-        sequences_out[i, 5] = predicted_spans
-        sequences_out[i, 6] = right_spans
+        sequences_out[i, 3] = stop - start - wrong
+        sequences_out[i, 4], sequences_out[i, 5], sequences_out[i, 6] = spans
 
 
 @kernel

@@ -12,7 +12,7 @@ _STRETCH = 2000
 # Weights that are looked at, most of them in the rows that came first: the frequent features.
 _SAMPLE = 1 << 15
 # Share of the learning time that comparing may take.
-_COST = 0.02
+_COST = 0.01
 
 Pair = tuple[NDArray[np.float64], NDArray[np.float64]]
 
@@ -32,7 +32,7 @@ class Convergence:
     """Compares the weights w at the two ends of stretches of the stream.
 
     Of a large model a sample is looked at: the first rows, which are the frequent features, and every n-th
-    of the others, whose squares count n times. Whenever comparing has cost more than 2 % of the time that
+    of the others, whose squares count n times. Whenever comparing has cost more than 1 % of the time that
     learning the stretch took, stretches become twice as long.
 
     Parameters

@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from river import drift
+from river import drift, stats
 
 Kind = Literal["adwin", "page_hinkley", "kswin"]
 
@@ -43,15 +43,13 @@ class Detector:
 
     def __init__(self, kind: Kind) -> None:
         self._room, self._make = _MAKERS[kind]
-        self._memory: list[float] = []
-        self._river = self._make()
+        self._rebuild([])
 
     def update(self, value: float) -> tuple[float, float] | None:
         """Take the next value; if the signal has risen, give its means before and of late, and forget all."""
         if len(self._memory) == self._room:
             self._rebuild(self._memory[-self._room // 2 :])
-        self._memory.append(value)
-        self._river.update(value)
+        self._append(value)
         if not self._river.drift_detected:
             return None
         before, after = self._levels()
@@ -65,10 +63,9 @@ class Detector:
         """Tell by how many standard errors the last values are above those before; NaN for too few."""
         if len(self._memory) < 4 * LATE:
             return float("nan")
-        values = np.array(self._memory)
-        old, late = values[:-LATE], values[-LATE:]
-        error = float(old.std()) / LATE**0.5
-        return float(late.mean() - old.mean()) / error if error else 0.0
+        error = (float(self._old.get()) / LATE) ** 0.5
+        late = sum(self._memory[-LATE:]) / LATE
+        return (late - float(self._old.mean.get())) / error if error else 0.0
 
     def state(self) -> NDArray[np.float64]:
         """Give the values since the last change: float64[·]."""
@@ -78,8 +75,16 @@ class Detector:
         """Continue from a state."""
         self._rebuild(state.tolist())
 
-    def _rebuild(self, memory: list[float]) -> None:
-        self._memory = memory
+    def _rebuild(self, values: list[float]) -> None:
+        self._memory: list[float] = []
         self._river = self._make()
-        for value in memory:
-            self._river.update(value)
+        # Of all values but the last few, which the score compares with them.
+        self._old = stats.Var(ddof=0)
+        for value in values:
+            self._append(value)
+
+    def _append(self, value: float) -> None:
+        self._memory.append(value)
+        self._river.update(value)
+        if len(self._memory) > LATE:
+            self._old.update(self._memory[-1 - LATE])

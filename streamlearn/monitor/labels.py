@@ -8,12 +8,10 @@ from river import metrics
 
 from streamlearn.events import LabelScore
 from streamlearn.monitor.scores import precision_recall_f1
-from streamlearn.monitor.spans import UNTYPED, Counts, Integers, LabelScheme
+from streamlearn.monitor.spans import CONFUSED, UNTYPED, Counts, LabelScheme
 
 # Sequences in a block; what counts is the block that is being filled and the one before.
 BLOCK = 1000
-# Labels that confusions tell apart, the first that were known; all others are one.
-CONFUSED = 32
 OTHER = "other"
 
 
@@ -39,17 +37,13 @@ class LabelScores:
         for blocks in (self._types, self._labels, self._confusions):
             blocks[0], blocks[1] = blocks[1], 0
 
-    def add(self, counts: Counts, gold: Integers, predicted: Integers) -> None:
-        """Add what is part of one block; `gold` and `predicted` are label numbers, −1 for no prediction."""
+    def add(self, counts: Counts) -> None:
+        """Add what is part of one block."""
         self._types = _grown(self._types, len(counts.types))
         self._labels = _grown(self._labels, len(counts.labels) - 1)
         self._types[1] += counts.types
         self._labels[1] += counts.labels[:-1]
-        # As unsigned numbers −1 is beyond all labels too.
-        cells = np.minimum(gold.astype(np.uint32), CONFUSED) * np.uint32(CONFUSED + 1)
-        cells += np.minimum(predicted.astype(np.uint32), CONFUSED)
-        size = (CONFUSED + 1) ** 2
-        self._confusions[1] += np.bincount(cells, minlength=size).reshape(self._confusions[1].shape)
+        self._confusions[1] += counts.confusions
 
     def scores(self, top: int) -> dict[str, LabelScore]:
         """Give the scores of the labels with most gold ones, and of all others as one."""
@@ -78,12 +72,14 @@ class LabelScores:
     def confusions(self, top: int) -> list[tuple[str, str, int]]:
         """Give gold label, predicted label and count of the most frequent mistakes."""
         table = self._confusions.sum(axis=0)
+        # Older checkpoints hold right ones too.
         np.fill_diagonal(table, 0)
+        found = np.flatnonzero(table)
+        cells = found[np.argsort(-table.flat[found], kind="stable")][:top].tolist()
         names = [*self._scheme.labels[:CONFUSED], *[OTHER] * (CONFUSED + 1)][: CONFUSED + 1]
         names[CONFUSED] = OTHER
-        cells = np.argsort(-table, axis=None, kind="stable")[:top].tolist()
         pairs = [divmod(cell, CONFUSED + 1) for cell in cells]
-        return [(names[y], names[z], int(table[y, z])) for y, z in pairs if table[y, z]]
+        return [(names[y], names[z], int(table[y, z])) for y, z in pairs]
 
     def state(self) -> dict[str, NDArray[np.int64]]:
         """Copy the counts of both blocks."""

@@ -97,7 +97,12 @@ class Progressive:
         self._lifetime += total
         self._hour.add(total, self._clock())
         fade(counts.sequences, self._keep, self._fading)
-        self.by_label.add(counts, gold, predicted)
+        self.by_label.add(counts)
+
+    @property
+    def lifetime(self) -> NDArray[np.int64]:
+        """Counts since the first start, int64[7]: the columns of `Counts.sequences`."""
+        return self._lifetime.copy()
 
     def scores(self) -> dict[str, float]:
         """Give all scores, ratios 0-1."""
@@ -119,7 +124,7 @@ class Progressive:
         seen, window = int(self._lifetime[0]), self._recent.shape[1]
         columns = np.arange(seen - min(seen, window), seen) % window
         return {
-            "lifetime": self._lifetime.copy(),
+            "lifetime": self.lifetime,
             "recent": np.ascontiguousarray(self._recent[:, columns].T),
             "fading": self._fading.copy(),
             **self.by_label.state(),

@@ -1,15 +1,18 @@
 """What is watched for changes of the world: one value of each signal for every quantum of sequences."""
 
 from collections.abc import Mapping
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
+
+from streamlearn.kernels.quanta import fill_quanta
 
 Signal = Literal["error", "loss", "unknown", "labels"]
 
 # Weight that the histogram of labels keeps from one quantum to the next, and quanta before it can be trusted.
 _KEEP, _TRUST = 0.98, 20
+_SIGNALS: tuple[Signal, ...] = get_args(Signal)
 
 
 class Lesson(NamedTuple):
@@ -52,44 +55,28 @@ class Signals:
 
     def __init__(self, quantum: int) -> None:
         self._quantum = quantum
-        # Wrong tokens, tokens, loss and unknown features of each sequence of the quantum that is not full.
-        self._open = np.zeros((0, 4))
+        # Wrong tokens, tokens, loss, unknown features and sequences of the quantum that is not full.
+        self._open = np.zeros(5)
         self._labels = np.zeros(0, np.int64)
         self._usual = np.zeros(0)
         self._quanta = 0
 
     def add(self, lesson: Lesson) -> list[dict[str, float]]:
         """Add a batch; give the values of the quanta that it fills, without those not known yet."""
-        starts, wrong = lesson.starts, lesson.gold != lesson.predicted
-        wrongs = np.add.reduceat(wrong, starts[:-1], dtype=np.int64)
-        rows = np.column_stack([wrongs, np.diff(starts), lesson.losses, lesson.unknown]).astype(np.float64)
-        filled, first = [], 0
-        while first + (room := self._quantum - len(self._open)) <= len(rows):
-            self._take(rows[first : first + room], lesson.gold[starts[first] : starts[first + room]])
-            filled.append(self._close())
-            first += room
-        self._take(rows[first:], lesson.gold[starts[first] :])
+        self._grow(int(lesson.gold.max()) + 1)
+        values = np.empty((len(lesson.losses) // self._quantum + 1, len(_SIGNALS)))
+        full = fill_quanta(*lesson, self._quantum, _KEEP, self._open, self._labels, self._usual, values)
+        filled = [dict(zip(_SIGNALS, row, strict=True)) for row in values[:full].tolist()]
+        for each in filled[: max(0, _TRUST - self._quanta)]:
+            del each["labels"]
+        self._quanta += full
         return filled
 
-    def _take(self, rows: NDArray[np.float64], gold: NDArray[np.int32]) -> None:
-        self._open = np.concatenate([self._open, rows])
-        counts = np.bincount(gold, minlength=len(self._labels)).astype(np.int64)
-        counts[: len(self._labels)] += self._labels
-        self._labels = counts
-
-    def _close(self) -> dict[str, float]:
-        # One sum over the same rows in the same order, however they came: the same bits.
-        wrong, tokens, loss, unknown = self._open.sum(axis=0).tolist()
-        values = {"error": wrong / tokens, "loss": loss / tokens, "unknown": unknown / tokens}
-        usual = np.zeros(len(self._labels))
-        usual[: len(self._usual)] = self._usual
-        if self._quanta >= _TRUST:
-            shares = self._labels / self._labels.sum() - usual / usual.sum()
-            values["labels"] = 0.5 * float(np.abs(shares).sum())
-        self._usual = _KEEP * usual + self._labels
-        self._open, self._labels = self._open[:0], np.zeros_like(self._labels)
-        self._quanta += 1
-        return {signal: self._quantum * value for signal, value in values.items()}
+    def _grow(self, labels: int) -> None:
+        more = labels - len(self._labels)
+        if more > 0:
+            self._labels = np.concatenate([self._labels, np.zeros(more, np.int64)])
+            self._usual = np.concatenate([self._usual, np.zeros(more)])
 
     def state(self) -> dict[str, Any]:
         """Copy what is not finished, and the usual labels."""
@@ -103,4 +90,8 @@ class Signals:
     def restore(self, state: Mapping[str, Any]) -> None:
         """Continue from a state, bit for bit."""
         self._open, self._labels = state["open"].copy(), state["labels"].copy()
-        self._usual, self._quanta = state["usual"].copy(), state["quanta"]
+        self._usual, self._quanta = np.zeros(len(self._labels)), state["quanta"]
+        self._usual[: len(state["usual"])] = state["usual"]
+        if self._open.ndim == 2:
+            # Older checkpoints hold a row for each sequence.
+            self._open = np.append(self._open.sum(axis=0), len(self._open))

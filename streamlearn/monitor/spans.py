@@ -11,6 +11,9 @@ from streamlearn.kernels.spans import MARKS, count_spans
 
 Integers = NDArray[np.integer[Any]]
 
+# Labels that confusions tell apart, the first that were known; all others are one.
+CONFUSED = 32
+
 UNTYPED = "_"
 """What the type of a span is called in reports when its labels have none, as in ``B M E S``."""
 
@@ -25,11 +28,13 @@ class Counts:
         right spans.
     types : int64[K, 3], gold, predicted and right spans of each type of the scheme.
     labels : int64[L + 1, 3], gold, predicted and right tokens of each label, and of no prediction.
+    confusions : int64[C + 1, C + 1], wrong tokens by gold and predicted label, the last for all others.
     """
 
     sequences: NDArray[np.int64]
     types: NDArray[np.int64]
     labels: NDArray[np.int64]
+    confusions: NDArray[np.int64]
 
 
 class LabelScheme:
@@ -94,6 +99,7 @@ class LabelScheme:
             np.empty((len(offsets) - 1, 7), np.int64),
             np.zeros((len(self.types), 3), np.int64),
             np.zeros((len(self.labels) + 1, 3), np.int64),
+            np.zeros((CONFUSED + 1, CONFUSED + 1), np.int64),
         )
         count_spans(
             gold,
@@ -104,6 +110,7 @@ class LabelScheme:
             counts.sequences,
             counts.types,
             counts.labels,
+            counts.confusions,
         )
         return counts
 

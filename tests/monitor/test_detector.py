@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from streamlearn.monitor.detector import Detector
+from streamlearn.monitor.detector import LATE, Detector
 
 KINDS = ["adwin", "page_hinkley", "kswin"]
 
@@ -58,3 +58,13 @@ def test_the_score_is_in_standard_errors():
     found(detector, [4.0] * 4)
     assert detector.score() > 3
     assert np.isnan(Detector("adwin").score())
+
+
+def test_a_restored_detector_scores_as_the_one_that_was_saved():
+    values = stream(10, each=200)
+    detector, resumed = Detector("adwin"), Detector("adwin")
+    found(detector, values)
+    resumed.restore(detector.state())
+    old, late = np.array(values[:-LATE]), np.array(values[-LATE:])
+    expected = (late.mean() - old.mean()) / (old.std() / LATE**0.5)
+    assert detector.score() == resumed.score() == pytest.approx(expected)

@@ -4,8 +4,9 @@ from hypothesis import given, settings
 from river import metrics
 
 from streamlearn.events import LabelScore
-from streamlearn.monitor.labels import BLOCK, CONFUSED
+from streamlearn.monitor.labels import BLOCK
 from streamlearn.monitor.progressive import Progressive
+from streamlearn.monitor.spans import CONFUSED
 from tests.monitor.batches import encode, labelled
 
 

@@ -66,3 +66,21 @@ def test_another_mix_of_labels_is_a_distance():
     assert ["labels" in each for each in values] == [False] * 20 + [True]
     assert values[-1]["labels"] == 0.0
     assert signals.add(constant(3, 5))[0]["labels"] == 5.0
+
+
+def test_the_distance_is_of_shares_of_labels_to_those_before_which_fade():
+    whole = lesson(5 * 30, labels=4)
+    quanta = [np.bincount(part(whole, n, n + 5).gold, minlength=4) for n in range(0, 150, 5)]
+    usual = sum(0.98**age * counts for age, counts in enumerate(reversed(quanta[:-1])))
+    expected = 5 * 0.5 * np.abs(quanta[-1] / quanta[-1].sum() - usual / usual.sum()).sum()
+    assert Signals(quantum=5).add(whole)[-1]["labels"] == pytest.approx(expected)
+
+
+def test_a_state_with_a_row_for_each_open_sequence_is_continued():
+    whole = lesson(10)
+    first = part(whole, 0, 3)
+    wrong = np.add.reduceat(first.gold != first.predicted, first.starts[:-1], dtype=int)
+    rows = np.column_stack([wrong, np.diff(first.starts), first.losses, first.unknown]).astype(float)
+    signals = Signals(quantum=7)
+    signals.restore({"open": rows, "labels": np.bincount(first.gold), "usual": np.zeros(0), "quanta": 0})
+    assert signals.add(part(whole, 3, 10)) == Signals(quantum=7).add(whole)
