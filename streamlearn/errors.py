@@ -24,8 +24,9 @@ class ConfigError(StreamlearnError):
     exit_code = 78
 
     def __init__(self, *problems: str) -> None:
-        super().__init__("; ".join(problems))
-        self.problems = problems
+        # A key or a file may have any name.
+        self.problems = tuple(" ".join(problem.splitlines()) for problem in problems)
+        super().__init__("; ".join(self.problems))
 
 
 class StreamError(StreamlearnError):

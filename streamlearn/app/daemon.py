@@ -12,6 +12,7 @@ from streamlearn.app.continuing import require_same_model, require_same_stream
 from streamlearn.app.deadletters import build_letters, build_tolerance
 from streamlearn.app.monitoring import SNAPSHOT, build_watch
 from streamlearn.app.reading import build_source, in_words
+from streamlearn.app.restoring import restore_scores, restore_tagger, understood
 from streamlearn.app.tagger import build_tagger, warm_up
 from streamlearn.checkpoint.generations import Loaded
 from streamlearn.checkpoint.keepsake import keep_newest
@@ -192,10 +193,11 @@ class Daemon:
 
     def _restore(self, loaded: Loaded) -> None:
         checkpoint = loaded.checkpoint
-        self._tagger.restore(checkpoint.model)
-        self._progressive.restore(checkpoint.progressive, self._tagger.labels)
-        self._watch.restore(checkpoint.progressive.get("drift", {}), checkpoint.sequences_seen)
-        self._history.restore(checkpoint.progressive.get("history", {}))
+        restore_tagger(self._tagger, loaded)
+        restore_scores(self._progressive, loaded, self._tagger)
+        with understood(loaded.path):
+            self._watch.restore(checkpoint.progressive.get("drift", {}), checkpoint.sequences_seen)
+            self._history.restore(checkpoint.progressive.get("history", {}))
         self._observe(
             Resumed(
                 checkpoint.seq,

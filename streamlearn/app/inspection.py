@@ -3,7 +3,9 @@
 from pathlib import Path
 from typing import Any
 
+from streamlearn.app.restoring import restore_scores
 from streamlearn.app.tagger import open_tagger
+from streamlearn.config.learned import from_learned
 from streamlearn.monitor.progressive import Progressive
 
 
@@ -17,8 +19,8 @@ def describe(path: Path, top: int) -> dict[str, Any]:
     tagger, loaded = open_tagger(path)
     checkpoint = loaded.checkpoint
     progressive = Progressive()
-    progressive.restore(checkpoint.progressive, tagger.labels)
-    features = checkpoint.config["features"]
+    restore_scores(progressive, loaded, tagger)
+    config = from_learned(checkpoint.config)
     gauges = tagger.gauges()
     return {
         "file": str(loaded.path),
@@ -26,7 +28,7 @@ def describe(path: Path, top: int) -> dict[str, Any]:
         "format_version": checkpoint.format_version,
         "app_version": checkpoint.app_version,
         "model": checkpoint.model_id,
-        "learner": checkpoint.config["learner"]["kind"],
+        "learner": config.learner.kind,
         "run_id": checkpoint.run_id,
         "seq": checkpoint.seq,
         "created_unix": checkpoint.created_unix,
@@ -42,7 +44,7 @@ def describe(path: Path, top: int) -> dict[str, Any]:
         "features": {
             "known": int(gauges["features_known"]),
             "refused": int(gauges["features_refused"]),
-            "capacity": features["max_features"] + features["max_edge_features"],
+            "capacity": config.features.max_features + config.features.max_edge_features,
         },
         "labels": list(tagger.labels),
         "heaviest": {label: tagger.heaviest(label, top) for label in tagger.labels},

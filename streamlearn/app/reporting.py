@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamlearn.app.inspection import describe
+from streamlearn.app.restoring import restore_scores, understood
 from streamlearn.app.tagger import open_tagger
 from streamlearn.kernels.adf import RATE
 from streamlearn.learners.tagger import Tagger
@@ -28,10 +29,10 @@ def collect(path: Path) -> dict[str, Any]:
     CheckpointError : no checkpoint there that verifies.
     """
     tagger, loaded = open_tagger(path)
-    saved = loaded.checkpoint.progressive
     progressive, history = Progressive(), History()
-    progressive.restore(saved, tagger.labels)
-    history.restore(saved.get("history", {}))
+    restore_scores(progressive, loaded, tagger)
+    with understood(loaded.path):
+        history.restore(loaded.checkpoint.progressive.get("history", {}))
     scores = progressive.by_label.scores(len(tagger.labels))
     return {
         **describe(path, _TOP),

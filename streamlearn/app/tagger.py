@@ -4,6 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 from threading import Timer
 
+from streamlearn.app.restoring import restore_tagger
 from streamlearn.checkpoint.generations import Loaded, open_checkpoint
 from streamlearn.config.learned import from_learned
 from streamlearn.config.shape import Config
@@ -118,5 +119,5 @@ def open_tagger(path: Path, constrain: Scheme | None = None) -> tuple[Tagger, Lo
         labels = config.labels.model_copy(update={"constrain": constrain})
         config = config.model_copy(update={"labels": labels})
     tagger = build_tagger(config)
-    tagger.restore(loaded.checkpoint.model)
+    restore_tagger(tagger, loaded)
     return tagger, loaded

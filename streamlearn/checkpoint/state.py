@@ -127,5 +127,6 @@ def _position_to_row(partition: TopicPartition, position: Position) -> list[str 
 def _row_to_position(row: Any) -> tuple[TopicPartition, Position]:
     kinds = [str, int, int, int, int, int]
     if type(row) is not list or [type(value) for value in row] != kinds:
-        raise CheckpointError(f"position {row!r:.80}, wanted [topic, partition, 4 numbers]")
+        shown = " ".join(f"{row!r:.80}".split())
+        raise CheckpointError(f"position {shown}, wanted [topic, partition, 4 numbers]")
     return TopicPartition(row[0], row[1]), Position(*row[2:])

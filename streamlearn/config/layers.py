@@ -6,57 +6,23 @@ All values are YAML; only passwords and user names in the environment are taken 
 
 import difflib
 import os
-from collections.abc import Hashable, Mapping, Sequence
+import reprlib
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, get_args
 
-import yaml
 from pydantic import BaseModel, ValidationError
 
 from streamlearn.config.environment import settings_in
 from streamlearn.config.learner import LearnerConfig
+from streamlearn.config.secrets import is_secret
 from streamlearn.config.shape import Config
+from streamlearn.config.text import parse, read_text
 from streamlearn.errors import ConfigError
 
 _KINDS: dict[str, type[BaseModel]] = {
     member.model_fields["kind"].default: member for member in get_args(get_args(LearnerConfig)[0])
 }
-
-
-class _UniqueKeys(yaml.SafeLoader):
-    """YAML in which a repeated key is an error: one of the two would be lost silently."""
-
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-        seen = set()
-        for key_node, _ in node.value:
-            if key_node.tag == "tag:yaml.org,2002:merge":
-                continue
-            key = self.construct_object(key_node, deep=True)
-            if not isinstance(key, Hashable):
-                break
-            if key in seen:
-                raise yaml.constructor.ConstructorError(
-                    None, None, f"key {key!r} stands here twice", key_node.start_mark
-                )
-            seen.add(key)
-        return super().construct_mapping(node, deep)
-
-
-def parse(text: str, where: str) -> Any:
-    """Read YAML; `where` begins the message of a ConfigError."""
-    try:
-        return yaml.load(text, _UniqueKeys)  # noqa: S506 - a SafeLoader
-    except yaml.YAMLError as error:
-        raise ConfigError(f"{where}: {' '.join(str(error).split())}") from None
-
-
-def read_text(path: Path) -> str:
-    """Read a configuration file as it is."""
-    try:
-        return path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else str(error)
-        raise ConfigError(f"{path}: {reason}") from None
 
 
 def parse_sections(text: str, path: Path) -> dict[str, Any]:
@@ -86,7 +52,7 @@ def parse_overrides(assignments: Sequence[str]) -> dict[str, Any]:
         dotted, equals, text = assignment.partition("=")
         if not equals or not dotted:
             raise ConfigError(f"--set {assignment}: dotted.key=value is wanted, e.g. learner.average=none")
-        _plant(tree, dotted.split("."), parse(text, f"--set {assignment}"))
+        _plant(tree, dotted.split("."), parse(text, f"--set {dotted}"))
     return tree
 
 
@@ -94,7 +60,7 @@ def _environment() -> dict[str, Any]:
     tree: dict[str, Any] = {}
     for name, path, text in settings_in(os.environ):
         # Read as YAML, the password 0123 would be another number, and #1 nothing at all.
-        is_plain = path[-1].endswith(("password", "username"))
+        is_plain = is_secret(path[-1]) or path[-1].endswith("username")
         _plant(tree, path, text if is_plain else parse(text, name))
     return tree
 
@@ -116,7 +82,9 @@ def _problem(problem: Mapping[str, Any], where: str) -> str:
     path, section = _locate([str(part) for part in problem["loc"]])
     dotted = ".".join(path)
     if problem["type"] != "extra_forbidden":
-        given = "" if isinstance(problem["input"], dict) else f" (got {problem['input']!r})"
+        # A secret is not shown, and what aliases unfold may have no end.
+        is_shown = not isinstance(problem["input"], dict) and path[0] != "kafka" and not is_secret(path[-1])
+        given = f" (got {reprlib.repr(problem['input'])})" if is_shown else ""
         return f"{where}: {dotted}: {problem['msg']}{given}"
     known = list(section.model_fields)
     near = difflib.get_close_matches(path[-1], known, n=1)
@@ -148,9 +116,9 @@ def _resolve_templates(values: dict[str, Any], base: Path) -> dict[str, Any]:
         raise ConfigError("features: give templates or template_file, not both")
     path = base / str(features["template_file"])
     try:
-        text = path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"features.template_file: {path}: {error}") from None
+        text = read_text(path)
+    except ConfigError as error:
+        raise ConfigError(f"features.template_file: {error}") from None
     return values | {"features": features | {"templates": text, "template_file": path.resolve()}}
 
 

@@ -62,7 +62,9 @@ def from_learned(learned: Mapping[str, Any]) -> Config:
     try:
         return Config.model_validate(learned)
     except ValidationError as error:
-        raise ConfigError(f"configuration in the checkpoint: {error}") from None
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"]))
+        raise ConfigError(f"configuration in the checkpoint: {where}: {first['msg']}") from None
 
 
 def changes(saved: Mapping[str, Any], config: Config) -> list[str]:

@@ -7,7 +7,8 @@ from typing import Any
 
 import yaml
 
-from streamlearn.config.layers import merged, parse_overrides, parse_sections, read_text
+from streamlearn.config.layers import merged, parse_overrides, parse_sections
+from streamlearn.config.text import read_text
 from streamlearn.errors import ConfigError
 
 

@@ -1,5 +1,6 @@
 """What all sections of the configuration share: unknown keys are errors, values do not change."""
 
+from pathlib import Path
 from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, ConfigDict
@@ -12,7 +13,14 @@ def _all_different(names: list[str]) -> list[str]:
     return names
 
 
+def _possible(path: Path) -> Path:
+    if "\0" in str(path):
+        raise ValueError("no name of a file holds a NUL character")
+    return path
+
+
 Names = Annotated[list[str], AfterValidator(_all_different)]
+FilePath = Annotated[Path, AfterValidator(_possible)]
 
 
 class Section(BaseModel):

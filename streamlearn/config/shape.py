@@ -6,7 +6,7 @@ from typing import Any, Literal
 from pydantic import Field, model_validator
 
 from streamlearn.config.learner import LearnerConfig, PerceptronConfig
-from streamlearn.config.section import Names, Section
+from streamlearn.config.section import FilePath, Names, Section
 from streamlearn.config.source import DeadLettersConfig, SourceConfig
 
 
@@ -34,7 +34,7 @@ class FeaturesConfig(Section):
     templates: str | None = Field(
         default=None, description="CRF++ templates; none means ready-made features."
     )
-    template_file: Path | None = Field(
+    template_file: FilePath | None = Field(
         default=None, description="File with the templates instead, relative to the configuration file."
     )
     max_features: int = Field(
@@ -68,7 +68,7 @@ class FeaturesConfig(Section):
 class CheckpointConfig(Section):
     """Where and how often the state is saved."""
 
-    directory: Path = Field(
+    directory: FilePath = Field(
         default=Path("state"), description="The state directory; one daemon at a time holds it."
     )
     every_seconds: float = Field(default=60.0, gt=0, description="Time between checkpoints at the most.")

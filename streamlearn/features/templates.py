@@ -21,7 +21,8 @@ from dataclasses import dataclass
 from streamlearn.errors import ConfigError
 from streamlearn.features.views import View, derivation
 
-_MACRO = re.compile(r"%x\[\s*([+-]?\d+)\s*,\s*([^\]\s]+)\s*\]")
+# Longer numbers and names than any are no macros, so that neither costs anything to refuse.
+_MACRO = re.compile(r"%x\[\s*([+-]?\d{1,9})\s*,\s*([^\]\s]{1,256})\s*\]")
 _KINDS = "UB*T"
 MAX_SHIFT = 64
 
@@ -81,7 +82,7 @@ def _view(text: str, columns: Sequence[str], where: str) -> View:
 
 def _template(line: str, columns: Sequence[str], where: str) -> Template:
     if line[0] not in _KINDS:
-        raise ConfigError(f"{where}: {line!r} begins with none of U, B, *, T (and # for comments)")
+        raise ConfigError(f"{where}: {_quoted(line)} begins with none of U, B, *, T (and # for comments)")
     literals, macros, end = [], [], 0
     for match in _MACRO.finditer(line):
         shift = int(match[1])
@@ -92,10 +93,14 @@ def _template(line: str, columns: Sequence[str], where: str) -> Template:
         end = match.end()
     literals.append(line[end:])
     if any("%x" in literal for literal in literals):
-        raise ConfigError(f"{where}: {line!r} has a macro that is not %x[row,column]")
+        raise ConfigError(f"{where}: {_quoted(line)} has a macro that is not %x[row,column]")
     if line[0] == "T" and macros:
-        raise ConfigError(f"{where}: {line!r} has a macro; triples of labels are plain: write T")
+        raise ConfigError(f"{where}: {_quoted(line)} has a macro; triples of labels are plain: write T")
     return Template(tuple(literals), tuple(macros))
+
+
+def _quoted(line: str) -> str:
+    return repr(line if len(line) <= 80 else f"{line[:80]}…")
 
 
 def parse_templates(text: str, columns: Sequence[str], source: str = "templates") -> list[Template]:
