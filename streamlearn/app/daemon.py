@@ -150,13 +150,16 @@ class Daemon:
         if loaded:
             self._restore(loaded)
         stack.callback(self._source.close)
-        source, reading = self._ordered(loaded)
+        source, order = self._ordered(loaded)
         identity = self._source.identity()
         if loaded:
             require_same_stream(loaded.checkpoint.identity, identity)
         positions = self._open_source(source, loaded.checkpoint.positions if loaded else None)
         seen = loaded.checkpoint.sequences_seen if loaded else 0
         duplicates = self._build_duplicates(loaded)
+        tolerance = build_tolerance(self._config)
+        if loaded:
+            tolerance.restore(loaded.checkpoint.reading)
         copier = Copier()
         # The first copy is the slow one; here nobody waits for it.
         copier.copy(self._tagger.view())
@@ -165,17 +168,17 @@ class Daemon:
         gc.freeze()
         pipeline = stack.enter_context(Pipeline(self._tagger, self._progressive, seen, self._watch))
         seq = loaded.checkpoint.seq if loaded else -1
-        keeper = self._build_keeper(store, stack, identity, reading(), seq)
+        keeper = self._build_keeper(store, stack, identity, order(), seq)
 
         def snapshot(positions: Mapping[TopicPartition, Position]) -> Snapshot:
             progressive = {**self._progressive.state(), "drift": self._watch.state()}
             progressive["history"] = self._history.state()
             model = copier.copy(self._tagger.view())
             seen = pipeline.sequences_seen
-            return Snapshot(dict(positions), seen, progressive, model, duplicates.state())
+            reading = {**duplicates.state(), **tolerance.state()}
+            return Snapshot(dict(positions), seen, progressive, model, reading)
 
         reader = Reader(self._build_codec(), self._tagger, duplicates)
-        tolerance = build_tolerance(self._config)
         letters = build_letters(self._config, stack, self._stopping, self._observe)
         return Loop(source, reader, tolerance, letters, pipeline, keeper, positions, snapshot, self._observe)
 

@@ -131,6 +131,7 @@ class Loop:
         self._positions.update(intake.positions)
         self._records += sum(intake.counts.values())
         self._reader.settle(intake)
+        self._tolerance.settle()
         if intake.duplicates:
             self._observe(Duplicated(intake.duplicates))
         for gap in intake.gaps:

@@ -1,9 +1,11 @@
 """What becomes of records that cannot be learned from, and when there are too many of them."""
 
-from collections.abc import Sequence
-from typing import Protocol
+from collections import deque
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from streamlearn.data import Record
 from streamlearn.errors import StreamError
@@ -39,7 +41,9 @@ class Skipped:
 
 
 class Tolerance:
-    """Stops a stream that has gone bad, before its records are passed over.
+    """Stops a stream that has gone bad, before its records are passed over; also after a restart.
+
+    Reading runs ahead of learning: a state is of what `settle` was told last.
 
     Parameters
     ----------
@@ -50,6 +54,9 @@ class Tolerance:
     def __init__(self, max_ratio: float | None, window: int) -> None:
         self._max_ratio = max_ratio
         self._recent = np.zeros(window, np.bool_)
+        self._settled = self._recent
+        # After each batch that was admitted and is not settled.
+        self._ahead: deque[NDArray[np.bool_]] = deque()
 
     def admit(self, records: Sequence[Record], refused: Sequence[Refused]) -> None:
         """Take what a poll brought, in order.
@@ -64,7 +71,6 @@ class Tolerance:
         bad = {(record.topic, record.partition, record.offset): why for record, why in refused}
         flags = [bool(bad) and (r.topic, r.partition, r.offset) in bad for r in records]
         seen = np.concatenate([self._recent, np.array(flags, np.bool_)])
-        self._recent = seen[-window:]
         if bad:
             sums = np.cumsum(seen)
             worst = int((sums[window:] - sums[:-window]).max())
@@ -72,6 +78,27 @@ class Tolerance:
                 record = records[flags.index(True)]
                 first = bad[record.topic, record.partition, record.offset]
                 raise StreamError(self._complaint(worst, window, first))
+        self._recent = seen[-window:]
+        self._ahead.append(self._recent)
+
+    def settle(self) -> None:
+        """Note that the first batch that was admitted and not settled is learned."""
+        if self._ahead:
+            self._settled = self._ahead.popleft()
+
+    def state(self) -> dict[str, Any]:
+        """Give what a checkpoint keeps: how many records ago each bad one of the window was, 1 the last."""
+        if self._max_ratio is None:
+            return {}
+        return {"bad_records_ago": len(self._settled) - np.flatnonzero(self._settled)}
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Continue from a state, also one of another window."""
+        ago = np.asarray(state.get("bad_records_ago", ()), np.int64)
+        window = len(self._recent)
+        self._recent = np.zeros(window, np.bool_)
+        self._recent[window - ago[ago <= window]] = True
+        self._settled = self._recent
 
     def _complaint(self, worst: int, window: int, first: Rejected) -> str:
         what = f"{first.place}: {first.message} ({first.reason})"

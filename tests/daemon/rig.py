@@ -45,6 +45,7 @@ class Rig:
         self.tagger = build_tagger(config)
         self.copier = Copier()
         self.duplicates = duplicates or Duplicates()
+        self.tolerance = tolerance or Tolerance(None, 1)
         self.progressive = Progressive()
         self.watch = build_watch(config, self.tagger)
         state = folder / "state"
@@ -56,6 +57,7 @@ class Rig:
         checkpoint = loaded.checkpoint if loaded else None
         if checkpoint:
             self.duplicates.restore(checkpoint.reading)
+            self.tolerance.restore(checkpoint.reading)
             self.tagger.restore(checkpoint.model)
             self.progressive.restore(checkpoint.progressive, self.tagger.labels)
             self.watch.restore(checkpoint.progressive["drift"], checkpoint.sequences_seen)
@@ -77,7 +79,7 @@ class Rig:
         self.loop = Loop(
             source,
             Reader(RecordCodec(), self.tagger, self.duplicates),
-            tolerance or Tolerance(None, 1),
+            self.tolerance,
             letters or Skipped(),
             self.pipeline,
             self.keeper,
@@ -91,7 +93,8 @@ class Rig:
         progressive = {**self.progressive.state(), "drift": self.watch.state()}
         model = self.copier.copy(self.tagger.view())
         seen = self.pipeline.sequences_seen
-        return Snapshot(dict(positions), seen, progressive, model, self.duplicates.state())
+        reading = {**self.duplicates.state(), **self.tolerance.state()}
+        return Snapshot(dict(positions), seen, progressive, model, reading)
 
     def run(self, turns: int) -> None:
         """Run for so many turns, then stop in order."""

@@ -291,3 +291,17 @@ def test_a_stream_gone_bad_stops_before_it_is_passed_over(tmp_path: Path) -> Non
     rig.crash()
     assert mail.offsets == []
     assert rig.source.committed[ORDERS].next_offset == 10
+
+
+def test_a_stream_gone_bad_stops_the_next_life_too(tmp_path: Path) -> None:
+    source = with_bad_ones(10, 3, poll=2)
+    rig = Rig(tmp_path, source, tolerance=Tolerance(0.2, 10))
+    with pytest.raises(StreamError, match=r"3 of 10 records are bad"):
+        rig.loop.run(lambda: False)
+    rig.crash()
+    # Two were passed over; what stopped it is found again, with those two before it.
+    assert source.committed[ORDERS].next_offset == 12
+    again = Rig(tmp_path, with_bad_ones(10, 3, poll=2), tolerance=Tolerance(0.2, 10))
+    with pytest.raises(StreamError, match=r"3 of 10 records are bad"):
+        again.loop.run(lambda: False)
+    again.crash()

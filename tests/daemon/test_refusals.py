@@ -52,3 +52,19 @@ def test_any_window_counts_however_the_stream_is_cut(polls: list[str], is_stoppe
     assert stops(Tolerance(0.5, 4), *polls) is is_stopped
     assert stops(Tolerance(0.5, 4), "".join(polls)) is is_stopped
     assert stops(Tolerance(0.5, 4), *"".join(polls)) is is_stopped
+
+
+def test_a_state_is_of_what_was_settled_and_fits_another_window() -> None:
+    before, shorter, longer = Tolerance(0.5, 4), Tolerance(0.5, 2), Tolerance(0.5, 8)
+    before.admit(*poll("x..x"))
+    before.settle()
+    before.admit(*poll(".x", 4))
+    state = before.state()
+    assert state["bad_records_ago"].tolist() == [4, 1]
+    for after in (shorter, longer):
+        after.restore(state)
+    assert shorter.state()["bad_records_ago"].tolist() == [1]
+    assert longer.state()["bad_records_ago"].tolist() == [4, 1]
+    assert stops(shorter, "x")
+    assert not stops(longer, "xx")
+    assert stops(longer, "x")
