@@ -74,7 +74,8 @@ def disk_full(soak: Soak) -> None:
     if soak.daemon.ended() is None:
         limit_files(soak.daemon.pid, resource.RLIM_INFINITY)
     else:
-        assert soak.daemon.wait() == 74
+        code = soak.daemon.wait()
+        assert code == 74, f"the daemon ended with {code}"
         soak.daemon.start()
 
 

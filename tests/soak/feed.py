@@ -2,13 +2,15 @@
 
 import random
 import threading
+from collections.abc import Callable
 from contextlib import ExitStack, suppress
 
 from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer, TopicPartition
-from kafka.errors import KafkaError
+from kafka.errors import KafkaError, KafkaTimeoutError
 
 from tests.soak.oracle import BAD
 
+TRANSACTION_SECONDS = 10.0
 IMPATIENT = {"request_timeout_ms": 5000, "delivery_timeout_ms": 8000}
 
 
@@ -63,10 +65,26 @@ class Feed:
         for part in range(10):
             producer.send(self._topic, value=b"good-%d-%d" % (number, part), key=b"%d" % part)
         if self._random.random() < 0.5:
-            producer.abort_transaction()
+            _end(producer.abort_transaction)
             self.aborted += 1
         else:
-            producer.commit_transaction()
+            _end(producer.commit_transaction)
+
+
+def _end(transaction: Callable[[], None]) -> None:
+    """End a transaction, for which kafka-python would wait for ever if its broker has died."""
+    ended = threading.Event()
+
+    def end() -> None:
+        with suppress(KafkaError):
+            transaction()
+            ended.set()
+
+    thread = threading.Thread(target=end, daemon=True)
+    thread.start()
+    thread.join(TRANSACTION_SECONDS)
+    if not ended.is_set():
+        raise KafkaTimeoutError("the transaction did not end")
 
 
 def _close(producer: KafkaProducer) -> None:

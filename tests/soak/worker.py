@@ -6,7 +6,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
 
@@ -123,5 +123,7 @@ def main(options: Mapping[str, Any]) -> None:
         with stop_on_signals() as stopping, ExitStack() as stack:
             run(options, stopping, stack)
     except StreamlearnError as error:
-        print(error, file=sys.__stderr__)
+        # The disk may be full for the log, too.
+        with suppress(OSError):
+            print(error, file=sys.__stderr__)
         sys.exit(error.exit_code)
