@@ -167,7 +167,8 @@ class Resumed:
     """The state was loaded; `corrupt` counts the newer checkpoints that did not verify.
 
     `created_unix` is when the loaded checkpoint was written; `progressive` and `gauges` are as in `Learned`,
-    so that a resumed daemon shows what it knows before the first record comes.
+    so that a resumed daemon shows what it knows before the first record comes. `reached` is how far an
+    earlier process had read each partition: what is read again below it is replayed.
     """
 
     seq: int
@@ -176,6 +177,7 @@ class Resumed:
     created_unix: float | None = None
     progressive: Mapping[str, float] = field(default_factory=dict)
     gauges: Mapping[str, float] = field(default_factory=dict)
+    reached: Mapping[TopicPartition, int] = field(default_factory=dict)
 
 
 Event = (

@@ -104,9 +104,10 @@ OPERATIONS = [
         "ops",
     ),
     lines(
-        "Lost, jumped over, restarted",
+        "Lost, jumped over, restarted, read again",
         "Records lost to retention (never good), jumps over offsets without records (harmless), consumers "
-        "that were rebuilt, and polls with records from the future, in the range of a rate.",
+        "that were rebuilt, polls with records from the future, and records read again after a crash or a "
+        "rollback, in the range of a rate.",
         [
             target(f"increase(streamlearn_consumer_records_lost_total{{{WHERE}}}{RATE})", "lost"),
             target(f"increase(streamlearn_consumer_offset_gaps_total{{{WHERE}}}{RATE})", "jumps"),
@@ -114,6 +115,7 @@ OPERATIONS = [
             target(
                 f"increase(streamlearn_consumer_future_timestamps_total{{{WHERE}}}{RATE})", "from the future"
             ),
+            target(f"increase(streamlearn_replayed_records_total{{{WHERE}}}{RATE})", "read again"),
         ],
         "short",
         thresholds=BAD_IF_ABOVE,
@@ -364,6 +366,7 @@ LEARNING = [
         "Norm of the weights, and of their change over the last stretch of learning.",
         [
             target(f"streamlearn_weights_norm{{{WHERE}}}", "weights"),
+            target(f"streamlearn_last_weights_norm{{{WHERE}}}", "newest weights"),
             target(f"streamlearn_update_norm{{{WHERE}}}", "change"),
         ],
         "short",
@@ -376,6 +379,14 @@ LEARNING = [
             target(f"streamlearn_weight_delta_sequences{{{WHERE}}} / 1000", "thousand sequences"),
         ],
         "short",
+    ),
+    row("Perceptron"),
+    lines(
+        "Limit of the margin",
+        "No weights of norm 1 separate the stream by a larger margin. If it falls for ever, none do at all.",
+        [target(f"streamlearn_margin_limit{{{WHERE}}}", "{{instance}}")],
+        "short",
+        width=24,
     ),
     row("ADF and SGD"),
     lines(

@@ -17,6 +17,7 @@ from streamlearn.app.tagger import build_tagger, warm_up
 from streamlearn.checkpoint.generations import Loaded
 from streamlearn.checkpoint.keepsake import keep_newest
 from streamlearn.checkpoint.lock import lock_directory
+from streamlearn.checkpoint.reached import Reached
 from streamlearn.checkpoint.retention import Retention
 from streamlearn.checkpoint.schedule import CheckpointSchedule
 from streamlearn.checkpoint.store import CheckpointStore
@@ -31,7 +32,16 @@ from streamlearn.daemon.loop import Loop
 from streamlearn.daemon.pipeline import Pipeline
 from streamlearn.data import Position, StreamIdentity, TopicPartition
 from streamlearn.errors import BrokerUnavailableError, CheckpointError, TelemetryError
-from streamlearn.events import ConsumerRestarted, Event, Gap, Learned, Observer, Resumed, StateChanged
+from streamlearn.events import (
+    ConsumerRestarted,
+    Event,
+    Gap,
+    Learned,
+    Observer,
+    Polled,
+    Resumed,
+    StateChanged,
+)
 from streamlearn.monitor.history import History
 from streamlearn.monitor.progressive import Progressive
 from streamlearn.stream.codec import RecordCodec
@@ -147,8 +157,10 @@ class Daemon:
             require_same_model(loaded, self._config)
         with self._at_once():
             warm_up(self._config, lambda text: emit(_logger, logging.INFO, text))
+        reached = Reached(self._config.checkpoint.directory)
         if loaded:
-            self._restore(loaded)
+            self._restore(loaded, reached.before)
+        self._observers += (_noting(reached),)
         stack.callback(self._source.close)
         source, order = self._ordered(loaded)
         identity = self._source.identity()
@@ -194,7 +206,7 @@ class Daemon:
         stack.enter_context(store.lock())
         return store
 
-    def _restore(self, loaded: Loaded) -> None:
+    def _restore(self, loaded: Loaded, reached: Mapping[TopicPartition, int]) -> None:
         checkpoint = loaded.checkpoint
         restore_tagger(self._tagger, loaded)
         restore_scores(self._progressive, loaded, self._tagger)
@@ -209,6 +221,7 @@ class Daemon:
                 created_unix=checkpoint.created_unix,
                 progressive=self._progressive.scores(),
                 gauges=self._tagger.gauges(),
+                reached=reached,
             )
         )
 
@@ -280,3 +293,14 @@ class Daemon:
                 emit(_logger, logging.ERROR, "snapshot_failed", message=str(error))
             else:
                 emit(_logger, logging.INFO, "snapshot_kept", path=str(kept))
+
+
+def _noting(reached: Reached) -> Observer:
+    """Give what notes how far every poll that brought records has read."""
+
+    def observe(event: Event) -> None:
+        if isinstance(event, Polled) and event.records:
+            positions = {tp: event.partitions[tp].position for tp in event.records if tp in event.partitions}
+            reached.note(positions)
+
+    return observe

@@ -100,8 +100,8 @@ class Averaged(ABC):
         self._count = 0
 
     def gauges(self) -> Mapping[str, float]:
-        """Give ‖w‖ of the last weights."""
-        return {"weights_norm": math.sqrt(max(self._norm_squared, 0.0))}
+        """Give ‖w‖ of the last weights, by which updates go."""
+        return {"last_weights_norm": math.sqrt(max(self._norm_squared, 0.0))}
 
     def state(self) -> dict[str, Any]:
         """Copy all planes of the weights, and the count of sequences."""

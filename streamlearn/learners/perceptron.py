@@ -1,7 +1,9 @@
 """Collins' structured perceptron (Collins 2002), single-pass, averaged."""
 
+import math
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,6 +55,7 @@ class Perceptron(Averaged):
                 f"learner.beam is {beam} with the template T: triples of labels need an exact search; set 0"
             )
         self._search = Search(cost, beam, violation == "early")
+        self._steps = 0.0
 
     def _learn(
         self,
@@ -63,13 +66,35 @@ class Perceptron(Averaged):
         loss_out: NDArray[np.float64],
     ) -> float:
         mask = supervision.mask._replace(beam=self._search.beam)
-        return float(
-            perceptron_pass(
-                rows, supervision.labels, supervision.labels_known, supervision.importance, n_labels,
-                self._count, self._norm_squared, self._averaging, self._search, self._plain_edges,
-                mask, self._weights.arrays, predicted_out, loss_out,
-            )
+        norm_squared = perceptron_pass(
+            rows, supervision.labels, supervision.labels_known, supervision.importance, n_labels,
+            self._count, self._norm_squared, self._averaging, self._search, self._plain_edges,
+            mask, self._weights.arrays, predicted_out, loss_out,
         )  # fmt: skip
+        # One after the other, so that the cut into batches changes no bit of it.
+        self._steps = float(np.cumsum([self._steps, *supervision.importance[loss_out > 0]])[-1])
+        return float(norm_squared)
+
+    def gauges(self) -> Mapping[str, float]:
+        """Give ‖w‖ of the last weights w, and ‖w‖ / n after updates of n in all.
+
+        Theorem 1 of Collins 2002 bounds the mistakes by R²/δ², where δ is the margin of the best u with
+        ‖u‖ = 1. One pass cannot know it, but limits it: w is the sum of all updates, each of which is δ or
+        more along u, so that δ n ≤ u · w ≤ ‖w‖. The bound is thus no less than (R n / ‖w‖)².
+        """
+        gauges = super().gauges()
+        if not self._steps:
+            return gauges
+        return {**gauges, "margin_limit": gauges["last_weights_norm"] / self._steps}
+
+    def state(self) -> dict[str, Any]:
+        """Copy all planes of the weights, and the counts of sequences and updates."""
+        return super().state() | {"steps": self._steps}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Continue from a state, bit for bit; where an older one counts no updates, the limit is NaN."""
+        super().restore(state)
+        self._steps = state.get("steps", math.nan)
 
     def scoring(self, rows: Rows) -> Scoring:
         """Give the averaged (or last) weights, and the beam."""

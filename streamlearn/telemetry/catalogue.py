@@ -41,7 +41,7 @@ SIGNALS = ("error", "loss", "unknown", "labels")
 STATES: tuple[str, ...] = get_args(State)
 
 CONSUMER = (
-    Spec("consumer_records_total", "counter", "Records polled from the partition.", PARTITION),
+    Spec("consumer_records_total", "counter", "Records polled.", {"topic": ()}),
     Spec("consumer_bytes_total", "counter", "Bytes of the values polled.", {"topic": ()}),
     Spec("consumer_position_offset", "gauge", "Offset of the next record to be polled.", PARTITION),
     Spec(
@@ -83,6 +83,11 @@ CONSUMER = (
         "consumer_records_lost_total",
         "counter",
         "Records that the broker removed before they were read; they are in no weights.",
+    ),
+    Spec(
+        "replayed_records_total",
+        "counter",
+        "Records that an earlier process had read beyond the checkpoint that is continued, read again.",
     ),
     Spec(
         "consumer_offset_gaps_total",
@@ -191,7 +196,8 @@ LEARNER = (
     Spec(
         "weights_norm",
         "gauge",
-        "Euclidean norm of the weights that predictions are made with; +Inf where one is not finite.",
+        "Euclidean norm of the weights that predictions are made with, as of the last stretch of learning; "
+        "+Inf where one is not finite.",
     ),
     Spec(
         "update_norm",
@@ -204,6 +210,17 @@ LEARNER = (
         "The same change relative to the norm of the weights; it falls while learning converges.",
     ),
     Spec("weight_delta_sequences", "gauge", "Sequences in that stretch; doubled while comparing costs time."),
+    Spec(
+        "last_weights_norm",
+        "gauge",
+        "Euclidean norm of the newest weights, before any average; perceptrons, PA, AROW and SWVP only.",
+    ),
+    Spec(
+        "margin_limit",
+        "gauge",
+        "The norm of the newest weights by the number of updates: no weights of norm 1 separate the stream "
+        "by a larger margin; perceptron only.",
+    ),
     Spec(
         "learning_rate",
         "gauge",

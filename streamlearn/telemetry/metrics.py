@@ -77,6 +77,7 @@ class Metrics:
         self._counter_children: dict[tuple[str, ...], Counter] = {}
         self._gauge_children: dict[tuple[str, ...], Gauge] = {}
         self._partitions: dict[TopicPartition, PartitionStatus] = {}
+        self._reached: Mapping[TopicPartition, int] = {}
         # What the learner counted up to now; a resumed one counted in earlier lives too.
         self._totals: dict[str, float] = {}
         self._is_resumed = False
@@ -161,14 +162,17 @@ class Metrics:
             # Most polls move few partitions: the rest costs one comparison each.
             if status != self._partitions.get(tp):
                 self._partitions[tp] = status
+                self._inc("consumer_records_total", 0, tp.topic)
                 labels = (tp.topic, str(tp.partition))
-                self._inc("consumer_records_total", 0, *labels)
                 self._set("consumer_position_offset", status.position, *labels)
                 self._set("consumer_high_watermark_offset", _or_nan(status.high_watermark), *labels)
                 self._set("consumer_lag_records", _or_nan(status.lag), *labels)
         for tp, records in event.records.items():
-            self._inc("consumer_records_total", records, tp.topic, str(tp.partition))
+            self._inc("consumer_records_total", records, tp.topic)
             self._inc("consumer_bytes_total", event.bytes.get(tp, 0), tp.topic)
+            if tp in self._reached and tp in event.partitions:
+                replayed = self._replayed(tp, event.partitions[tp].position, records)
+                self._inc("replayed_records_total", replayed)
         for tp, milliseconds in event.last_timestamp_ms.items():
             # -1 is a broker that keeps no timestamps.
             if milliseconds >= 0:
@@ -176,6 +180,10 @@ class Metrics:
                 self._set("consumer_last_record_timestamp_seconds", milliseconds / 1000, *labels)
             if milliseconds / 1000 > self._clock() + _SKEW_SECONDS:
                 self._inc("consumer_future_timestamps_total", 1)
+
+    def _replayed(self, tp: TopicPartition, position: int, records: int) -> int:
+        """Tell how many of the last records before a position had been read by an earlier process."""
+        return min(records, max(0, self._reached[tp] - (position - records)))
 
     def _learned(self, event: Learned) -> None:
         self._inc("sequences_total", event.sequences)
@@ -203,6 +211,7 @@ class Metrics:
         if event.created_unix is not None:
             self._set("last_checkpoint_timestamp_seconds", event.created_unix)
         self._is_resumed = True
+        self._reached = event.reached
         self._show_progressive(event.progressive)
         self._show_gauges(event.gauges)
 

@@ -14,6 +14,7 @@ from kafka import TopicPartition as KafkaPartition
 from streamlearn.app.evaluation import Evaluation
 from streamlearn.app.tagger import warm_up
 from streamlearn.checkpoint.generations import open_checkpoint
+from streamlearn.checkpoint.reached import Reached
 from streamlearn.config.layers import load
 from streamlearn.data import Example, TopicPartition
 from tests.app.process import Run, configure, fetch, fill, metric, seen
@@ -81,8 +82,10 @@ def test_killed_at_random_instants_it_ends_with_the_weights_of_an_uninterrupted_
         signal.sigtimedwait([], random.random() * 0.3)
         killed += run.end(signal.SIGKILL) == -signal.SIGKILL
     fill(apache_kafka, topic, examples[KILLS * part :])
+    replayed = Reached(folder / "state").before[TopicPartition(topic, 0)] - seen(folder)
     run = Run(config)
     until(lambda: metric(url, "streamlearn_sequences_seen") == len(examples), 60)
+    assert metric(url, "streamlearn_replayed_records_total") == replayed
     assert run.end(signal.SIGTERM) == 0
     assert killed == KILLS
     assert (

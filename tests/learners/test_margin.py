@@ -78,7 +78,7 @@ def test_weights_follow_the_paper_sequence_by_sequence(draw, name, seed):
         )
         assert_same(bench.named(*bench.learner.weights()), reference.weights())
     norm = math.sqrt(sum(value * value for value in reference.last.values()))
-    assert math.isclose(bench.learner.gauges()["weights_norm"], norm, rel_tol=1e-9)
+    assert math.isclose(bench.learner.gauges()["last_weights_norm"], norm, rel_tol=1e-9)
 
 
 def learned(learner, example, known, times=1):

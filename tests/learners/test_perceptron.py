@@ -74,7 +74,7 @@ def assert_follows(bench, reference, examples, features):
         assert_same_weights(bench.named(*bench.learner.weights()), reference.weights())
     assert bench.labels.names == reference.labels
     norm = math.sqrt(sum(value * value for value in reference.last.values()))
-    assert math.isclose(bench.learner.gauges()["weights_norm"], norm, abs_tol=1e-9)
+    assert math.isclose(bench.learner.gauges()["last_weights_norm"], norm, abs_tol=1e-9)
 
 
 AVERAGES = {
@@ -214,3 +214,17 @@ def test_predictions_are_made_with_the_beam_that_was_learned_with():
 def test_a_beam_and_triples_of_labels_are_refused():
     with pytest.raises(ConfigError, match="beam is 2 with the template T"):
         make_bench(["U00:%x[0,0]", "T"], learner=beam_perceptron)
+
+
+@pytest.mark.parametrize("sizes", [[40], [1] * 40, [7, 33]])
+def test_the_limit_of_the_margin_is_the_norm_by_the_number_of_updates(sizes):
+    bench = make_bench(TEMPLATES["both"], learner=perceptron(average="none"))
+    assert "margin_limit" not in bench.tagger.gauges()
+    examples, updates = list(stream_of(["A", "B", "C"], 40)), 0
+    for size in sizes:
+        batch, examples = examples[:size], examples[size:]
+        predicted = bench.tagger.learn_many(batch)
+        updates += sum(path != example.labels for path, example in zip(predicted, batch, strict=True))
+    gauges = bench.tagger.gauges()
+    assert gauges["margin_limit"] == pytest.approx(gauges["last_weights_norm"] / updates)
+    assert updates > 5

@@ -9,6 +9,7 @@ from prometheus_client.parser import text_string_to_metric_families as parse_tex
 
 from streamlearn.app.tagger import LEARNERS, build_tagger
 from streamlearn.config.layers import load
+from streamlearn.daemon.pipeline import TOP_LABELS
 from streamlearn.data import PartitionStatus, TopicPartition
 from streamlearn.errors import Reason
 from streamlearn.events import Drift, LabelScore, Resumed, StateChanged
@@ -119,7 +120,7 @@ def test_a_gauge_that_no_metric_shows_is_told_once(caplog):
 def test_polls_are_shown_by_partition():
     scraped = Scraped(examples.polled(), examples.polled())
     tp = {"topic": "orders", "partition": "0"}
-    assert scraped("consumer_records_total", **tp) == 10
+    assert scraped("consumer_records_total", topic="orders") == 10
     assert scraped("consumer_bytes_total", topic="orders") == 1000
     assert scraped("consumer_position_offset", **tp) == 10
     assert scraped("consumer_high_watermark_offset", **tp) == 14
@@ -127,6 +128,13 @@ def test_polls_are_shown_by_partition():
     assert scraped("consumer_last_record_timestamp_seconds", **tp) == 1_700_000_000.5
     assert scraped("consumer_last_poll_timestamp_seconds") == NOW
     assert scraped("consumer_connected") == 1
+
+
+def test_records_that_an_earlier_process_had_read_are_counted_as_replayed():
+    tp = TopicPartition("orders", 0)
+    polls = [examples.polled(status=PartitionStatus(position, 20, 0)) for position in (5, 10, 15, 20)]
+    assert Scraped(Resumed(3, 1000, 0), *polls)("replayed_records_total") == 0
+    assert Scraped(Resumed(3, 1000, 0, reached={tp: 12}), *polls)("replayed_records_total") == 12
 
 
 def test_records_that_are_stamped_with_the_future_are_counted():
@@ -142,7 +150,7 @@ def test_a_partition_without_records_has_its_series_and_a_lag_that_is_not_known(
     )
     scraped = Scraped(silent)
     tp = {"topic": "orders", "partition": "0"}
-    assert scraped("consumer_records_total", **tp) == 0
+    assert scraped("consumer_records_total", topic="orders") == 0
     assert math.isnan(scraped("consumer_lag_records", **tp))
     assert scraped("consumer_last_record_timestamp_seconds", **tp) is None
     assert scraped("consumer_connected") == 0
@@ -227,7 +235,7 @@ def test_both_formats_parse_and_carry_the_catalogue():
 def test_names_have_units_and_helps_are_sentences():
     units = (
         "_(total|seconds|bytes|tokens|records|sequences|ratio|offset|info)$"
-        "|_(known|norm|seen|connected|rate|window|score)$|^state$"
+        "|_(known|norm|seen|connected|rate|window|score|limit)$|^state$"
     )
     for spec in METRICS:
         assert re.search(units, spec.name), spec.name
@@ -245,6 +253,7 @@ def test_label_values_that_do_not_come_with_the_stream_are_few():
 
 
 def test_fewer_than_300_series_with_32_partitions():
-    scraped = Scraped(*examples.all_kinds(), examples.polled(partitions=32))
+    labels = {f"t{n}": LabelScore(1.0, 1.0, 1.0, 1) for n in range(TOP_LABELS + 1)}
+    scraped = Scraped(*examples.all_kinds(), examples.polled(partitions=32), examples.learned(labels=labels))
     series = [line for line in scraped.text().splitlines() if not line.startswith("#")]
     assert len(series) < 300
