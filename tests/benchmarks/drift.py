@@ -91,25 +91,31 @@ def row(learner: str, found: Sequence[Sequence[float]]) -> tuple[str, ...]:
     return (learner, *(f"{100 * share:.1f}" for share in told))
 
 
-def draw(path: Path, found: Mapping[str, Sequence[Sequence[float]]], block: int) -> None:
-    """Write a PNG of the share of tokens labelled right against the sequences learned."""
+def draw(path: Path, curves: Mapping[str, Sequence[float]], block: int, change: int, title: str) -> None:
+    """Write a PNG of the share of tokens labelled right against the sequences learned.
+
+    Parameters
+    ----------
+    curves : by learner, the share in each block of so many sequences.
+    change : sequences before the world changes, where a dotted line is drawn.
+    """
     import matplotlib as mpl
 
     mpl.use("Agg")
     from matplotlib import pyplot as plt
 
     figure, axis = plt.subplots(figsize=(9, 4.5))
-    for learner, passes in found.items():
-        shares = [100 * share for blocks in passes for share in blocks]
-        axis.plot([block * (number + 1) for number in range(len(shares))], shares, label=learner)
-    axis.axvline(block * len(next(iter(found.values()))[0]), color="black", linestyle=":")
+    for learner, shares in curves.items():
+        ends = [block * (number + 1) for number in range(len(shares))]
+        axis.plot(ends, [100 * share for share in shares], label=learner)
+    axis.axvline(change, color="black", linestyle=":")
     axis.set(
-        title="Labels are exchanged at the dotted line",
+        title=title,
         xlabel="sequences learned",
         ylabel=f"tokens right in the last {block:,}, %",
     )
     axis.grid(alpha=0.3)
-    axis.legend(loc="lower right", fontsize="small")
+    axis.legend(fontsize="small")
     figure.tight_layout()
     figure.savefig(path, dpi=120)
     plt.close(figure)
@@ -134,7 +140,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     (options.output / "table.md").write_text(text)
     print(text, end="")
     if find_spec("matplotlib"):
-        draw(options.output / "drift.png", found, options.block)
+        curves = {learner: [share for part in parts for share in part] for learner, parts in found.items()}
+        change = options.block * len(next(iter(found.values()))[0])
+        title = "Labels are exchanged at the dotted line"
+        draw(options.output / "drift.png", curves, options.block, change, title)
 
 
 if __name__ == "__main__":
