@@ -6,17 +6,18 @@ import sys
 
 _BODY = """
 import os, sys, time
+from streamlearn.daemon import signals
 from streamlearn.daemon.signals import stop_on_signals
+signals._ECHO_SECONDS = {echo}
 with stop_on_signals(lambda: print("left", flush=True)) as stop:
     {body}
     print("asked" if stop() else "over", flush=True)
 """
 
 
-def run(body: str, number: int) -> tuple[int, list[str]]:
-    process = subprocess.Popen(
-        [sys.executable, "-c", _BODY.format(body=body)], stdout=subprocess.PIPE, text=True
-    )
+def run(body: str, number: int, echo: float = 60.0) -> tuple[int, list[str]]:
+    command = [sys.executable, "-c", _BODY.format(body=body, echo=echo)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
     assert process.stdout.readline() == "ready\n"
     process.send_signal(number)
@@ -25,17 +26,19 @@ def run(body: str, number: int) -> tuple[int, list[str]]:
 
 
 READY = "print('ready', flush=True)"
+ASKED = f"{READY}\n    while not stop(): time.sleep(0.01)\n    pass"
 
 
 def test_the_first_signal_only_asks() -> None:
-    body = f"{READY}\n    while not stop(): time.sleep(0.01)"
-    assert run(body, signal.SIGTERM) == (0, ["asked"])
+    assert run(ASKED, signal.SIGTERM) == (0, ["asked"])
 
 
 def test_the_second_signal_ends_it_at_once() -> None:
-    # Not an echo of the first, as timeout(1) sends it to the whole group.
-    later = f"{READY}\n    while not stop(): time.sleep(0.01)\n    time.sleep(0.7); os.kill(os.getpid(), 15)"
-    assert run(later, signal.SIGTERM) == (143, ["left"])
+    assert run(f"{ASKED}; os.kill(os.getpid(), 15)", signal.SIGTERM, echo=0.0) == (143, ["left"])
+
+
+def test_an_echo_of_the_first_signal_as_timeout_sends_it_to_the_group_is_no_second() -> None:
+    assert run(f"{ASKED}; os.kill(os.getpid(), 15)", signal.SIGTERM) == (0, ["asked"])
 
 
 def test_where_nothing_is_at_stake_the_first_signal_ends_it_cleanly() -> None:
@@ -44,5 +47,4 @@ def test_where_nothing_is_at_stake_the_first_signal_ends_it_cleanly() -> None:
 
 
 def test_afterwards_a_signal_asks_again() -> None:
-    body = f"with stop.at_once(): pass\n    {READY}\n    while not stop(): time.sleep(0.01)"
-    assert run(body, signal.SIGINT) == (0, ["asked"])
+    assert run(f"with stop.at_once(): pass\n    {ASKED}", signal.SIGINT) == (0, ["asked"])

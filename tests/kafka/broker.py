@@ -47,6 +47,8 @@ group.initial.rebalance.delay.ms=0
 # Kafka's own default: so the tests see it if we ever create a topic by asking for it.
 auto.create.topics.enable=true
 message.max.bytes=20000000
+# The cleaner of compacted topics looks up every 15 seconds otherwise.
+log.cleaner.backoff.ms=200
 # A broker that was killed may come back once its old session is over.
 broker.session.timeout.ms=2000
 broker.heartbeat.interval.ms=200

@@ -279,6 +279,50 @@ def test_aborted_transactions_are_invisible_and_lag_reaches_zero(
     assert [r.value for r in drain(again, 1)] == [b"v0"]
 
 
+COMPACTED = {
+    "cleanup.policy": "compact",
+    "min.cleanable.dirty.ratio": "0.01",
+    "max.compaction.lag.ms": "1",
+    # A segment that is written to is never compacted.
+    "segment.ms": "1",
+}
+
+
+def test_a_compacted_topic_is_read_on_from_a_record_that_is_gone(
+    apache_kafka: Broker, make: Make, topic: str
+) -> None:
+    create(apache_kafka, topic, **COMPACTED)
+    tp = TopicPartition(topic, 0)
+    produce(apache_kafka, tp, [(b"k%d" % (n % 2), b"v%d" % n, []) for n in range(10)])
+    positions = learned(make(topic, max_poll_records=4), 4)
+    until(lambda: _is_compacted(apache_kafka, make(topic), tp), 60, "the compaction")
+    produce(apache_kafka, tp, [(b"k1", None, []), (b"end", b"end", [])])
+    source = opened(make(topic), positions)
+    seen = [(record.offset, record.value) for record in _read_to(source, b"end")]
+    assert seen[:2] == [(8, b"v8"), (9, b"v9")]
+    assert seen[-2][1] is None
+    until(lambda: len(source.poll(0.1)) == 0 and source.status()[tp].lag == 0, what="lag 0")
+
+
+def _is_compacted(broker: Broker, source: KafkaSource, partition: TopicPartition) -> bool:
+    """Begin a new segment, and tell whether all but the last of the keys before are gone."""
+    produce(broker, partition, [(b"roll", b"roll", [])])
+    offsets_there = [record.offset for record in _read_to(opened(source), b"roll")]
+    source.close()
+    return offsets_there[0] == 8
+
+
+def _read_to(source: KafkaSource, value: bytes) -> list[Any]:
+    records: list[Any] = []
+
+    def came() -> bool:
+        records.extend(source.poll(0.2))
+        return any(record.value == value for record in records)
+
+    until(came, what=f"{value!r}")
+    return records
+
+
 def test_a_message_of_five_megabytes_passes(apache_kafka: Broker, make: Make, topic: str) -> None:
     create(apache_kafka, topic)
     large = bytes(5 << 20)
