@@ -45,7 +45,7 @@ def _drawings(facts: Facts) -> Iterator[tuple[str, Callable[[Axes], None]]]:
     if facts["curve"]["sequences"]:
         yield "Learning curve", lambda axes: _accuracy(axes, facts)
         yield "Loss", lambda axes: _line(axes, facts, "loss", "loss by sequence", _ORANGE)
-        yield "Features", lambda axes: _line(axes, facts, "features", "features known", _GREY)
+        yield "Growth", lambda axes: _line(axes, facts, "features", "features known", _GREY)
     if facts["rates"]:
         yield "Rates of features", lambda axes: _rates(axes, facts)
         yield "Weight by rate", lambda axes: _by_rate(axes, facts)

@@ -8,6 +8,7 @@ from typing import Any
 from streamlearn.report.figures import svg, titles
 
 _STYLE = """
+:root { color-scheme: light dark; }
 body { font: 14px/1.5 system-ui, "DejaVu Sans", sans-serif; color: #1c2330; background: #f4f5f7; margin: 0;
   padding: 24px clamp(12px, 4vw, 48px); font-variant-numeric: tabular-nums; }
 main { max-width: 960px; margin: 0 auto; }
@@ -19,6 +20,12 @@ table { border-collapse: collapse; font-size: 13px; } td, th { padding: 4px 18px
   border-bottom: 1px solid #e4e7ec; } th { color: #667085; font-weight: 500; }
 td.n, th.n { text-align: right; } .features { columns: 2; } code { font-size: 12px; }
 @media (max-width: 600px) { .features { columns: 1; } }
+@media (prefers-color-scheme: dark) {
+  body { color: #e6e9ef; background: #10141b; } section { background: #181e28; border-color: #2a3240; }
+  td, th { border-color: #2a3240; } .soft, th { color: #98a2b3; }
+  /* The figures are drawn for paper. */
+  svg { filter: invert(0.9) hue-rotate(180deg); }
+}
 """
 
 
@@ -32,6 +39,7 @@ def html(facts: dict[str, Any]) -> str:
     )
     parts = [
         _section("Scores", _table(("score", "#ratio"), _scores(facts))),
+        _section("Features", _table(("what", "#count"), _counts(facts["features"]))),
         *(_section(title, svg(facts, title)) for title in titles(facts)),
         _section(
             "Labels of late", _table(("label", "#F1", "#precision", "#recall", "#gold"), _labels(facts))
@@ -73,6 +81,15 @@ def _scores(facts: dict[str, Any]) -> Iterable[tuple[str, str]]:
         # The hour is that of a running process.
         if not name.endswith("/hour"):
             yield name, f"{ratio:.4f}"
+
+
+def _counts(features: dict[str, int]) -> Iterable[tuple[str, str]]:
+    yield "known, each with its weights", f"{features['known']:,}"
+    yield (
+        "room in the tables",
+        f"{features['capacity']:,} ({features['known'] / features['capacity']:.1%} used)",
+    )
+    yield "sightings of new ones refused, since there was no room", f"{features['refused']:,}"
 
 
 def _labels(facts: dict[str, Any]) -> Iterable[tuple[object, ...]]:

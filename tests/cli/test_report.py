@@ -35,6 +35,7 @@ TITLES = [
     "Learning curve",
     "Loss",
     "Features",
+    "Growth",
     "Rates of features",
     "Weight by rate",
     "Weight by order of first sighting",
@@ -51,6 +52,7 @@ def test_it_tells_of_the_whole_stream(tmp_path, learner):
     facts = collect(state(tmp_path, **learner))
     assert facts["curve"]["sequences"][-1] == 202
     assert facts["drifts"][0]["sequence"] == 123
+    assert facts["features"]["capacity"] > facts["features"]["known"] > 50
     assert sum(score["support"] for score in facts["label_scores"].values()) > 50
     assert facts["confusions"]
     assert len(facts["rows"]) == len(facts["norms"]) > 50
