@@ -3,6 +3,9 @@ import re
 
 import pytest
 import yaml
+from grafana_foundation_sdk.cog import plugins
+from grafana_foundation_sdk.cog.encoder import JSONEncoder
+from grafana_foundation_sdk.models.dashboard import Dashboard
 
 from streamlearn.telemetry.catalogue import METRICS
 from tests.deploy.dashboards import DEPLOY, dashboards, panels
@@ -73,3 +76,28 @@ def test_what_is_provisioned_is_there():
     assert (
         f"./grafana/dashboards:{provider['options']['path']}:ro" in compose["services"]["grafana"]["volumes"]
     )
+
+
+def lost(before, after, place=""):
+    """Give the places of what is in one tree and not, or not as it is, in the other."""
+    if isinstance(before, dict) and isinstance(after, dict):
+        for key, value in before.items():
+            yield from lost(value, after.get(key), f"{place}/{key}")
+    elif isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
+        for old, new in zip(before, after, strict=True):
+            yield from lost(old, new, place)
+    elif before != after:
+        yield place
+
+
+# Of the Prometheus data source and of its variables, which the schema of dashboards leaves open.
+OPEN = {f"/annotations/list/{key}" for key in ("titleFormat", "textFormat", "step")}
+OPEN.add("/templating/list/definition")
+
+
+@pytest.mark.parametrize("uid", MADE)
+def test_the_schema_of_grafana_knows_all_that_is_there(uid):
+    plugins.register_default_plugins()
+    made = json.loads(json.dumps(MADE[uid]))
+    understood = json.loads(JSONEncoder().encode(Dashboard.from_json(made)))
+    assert set(lost(made, understood)) == OPEN
