@@ -89,5 +89,7 @@ def test_the_image_copies_what_is_there_and_runs_as_nobody_special():
     for sources in re.findall(r"^COPY (?!--from)(.+) \S+$", text, re.M):
         for source in sources.split():
             assert list(DEPLOY.parent.glob(source)), source
-    assert "\nUSER streamlearn\n" in text
+    [user] = re.findall(r"^USER (\d+)$", text, re.M)
+    assert int(user) > 0
+    assert f"--uid {user} " in text
     assert re.search(r'^ENTRYPOINT \["streamlearn"\]$', text, re.M)
