@@ -24,6 +24,7 @@ from streamlearn.checkpoint.generations import (
 from streamlearn.checkpoint.lock import lock_directory
 from streamlearn.checkpoint.retention import Retention
 from streamlearn.checkpoint.state import Checkpoint
+from streamlearn.durable import sync_directory
 from streamlearn.errors import CheckpointError
 
 # What `save` announces, each just before it happens; "write" before every chunk.
@@ -118,7 +119,7 @@ class CheckpointStore:
             for path in reversed(generation_files(self._directory)):
                 if seq_of(path) > seq:
                     path.replace(path.with_name(f"{path.name}.undone"))
-            _fsync_directory(self._directory)
+            sync_directory(self._directory)
         self._newest_seq = seq
         return loaded
 
@@ -189,7 +190,7 @@ class CheckpointStore:
             self._require_lock()
             temporary.replace(path)
             self._on_step("fsync_directory")
-            _fsync_directory(self._directory)
+            sync_directory(self._directory)
         finally:
             with contextlib.suppress(OSError):
                 temporary.unlink(missing_ok=True)
@@ -217,11 +218,3 @@ class CheckpointStore:
 def _free_bytes(directory: Path) -> int:
     status = os.statvfs(directory)
     return status.f_bavail * status.f_frsize
-
-
-def _fsync_directory(directory: Path) -> None:
-    descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

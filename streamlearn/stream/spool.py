@@ -4,6 +4,7 @@ import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from streamlearn.durable import sync_directory
 from streamlearn.errors import CheckpointError
 from streamlearn.stream.deadletter import DeadLetter
 
@@ -36,7 +37,7 @@ class Spool:
                 file.flush()
                 os.fsync(file.fileno())
             if is_new:
-                _fsync_directory(self._path.parent)
+                sync_directory(self._path.parent)
         except OSError as error:
             raise CheckpointError(
                 f"{self._path}: dead letters cannot be written: {error.strerror}"
@@ -69,11 +70,3 @@ def _ends_whole(path: Path) -> bool:
     with path.open("rb") as file:
         file.seek(-1, os.SEEK_END)
         return file.read(1) == b"\n"
-
-
-def _fsync_directory(directory: Path) -> None:
-    descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
