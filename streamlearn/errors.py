@@ -60,7 +60,7 @@ class TelemetryError(StreamlearnError):
 
 
 class StateLockedError(StreamlearnError):
-    """Another daemon holds the state directory."""
+    """Another daemon holds the state directory, or has taken over the remote state."""
 
     exit_code = 75
 

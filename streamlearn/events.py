@@ -150,7 +150,8 @@ class Learned:
 class CheckpointDone:
     """A checkpoint was written, or was not.
 
-    `copy_seconds` is how long learning paused for the copy; `write_seconds` what the background thread took.
+    `copy_seconds` is how long learning paused for the copy; `write_seconds` what the background thread took;
+    `disk_free_bytes` is None where nobody knows, as with an object store.
     """
 
     outcome: Literal["written", "failed"]
@@ -158,7 +159,7 @@ class CheckpointDone:
     size_bytes: int
     copy_seconds: float
     write_seconds: float
-    disk_free_bytes: int
+    disk_free_bytes: int | None
     message: str = ""
 
 

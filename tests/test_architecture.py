@@ -48,6 +48,7 @@ DOORS = {
     "kafka": {"stream.kafka"},
     "prometheus_client": {"telemetry"},
     "river": {"monitor"},
+    "fsspec": {"checkpoint.objects"},
     "xxhash": {"features.values", "checkpoint"},
     "pydantic": {"config"},
     # `produce` knows no configuration, but takes settings of the client in YAML.

@@ -102,7 +102,7 @@ def test_every_configuration_is_tried():
 def test_it_names_its_model_and_its_state_after_itself(name):
     config = load(CONFIGS[name])
     assert config.model == name
-    assert config.checkpoint.directory == Path("state", name)
+    assert config.checkpoint.directory == f"state/{name}"
 
 
 @pytest.mark.parametrize("name", CONFIGS)

@@ -1,6 +1,5 @@
 """Looking at a configuration, and at what it names, before anything is started."""
 
-import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -8,11 +7,12 @@ from streamlearn.app.continuing import require_same_model, require_same_stream
 from streamlearn.app.monitoring import build_watch
 from streamlearn.app.reading import build_source, in_words
 from streamlearn.app.tagger import build_tagger
-from streamlearn.checkpoint.generations import Loaded, open_checkpoint
-from streamlearn.checkpoint.lock import lock_directory
+from streamlearn.checkpoint.base import Store
+from streamlearn.checkpoint.location import open_store
+from streamlearn.checkpoint.reading import Loaded
 from streamlearn.config.layers import load
 from streamlearn.config.shape import Config
-from streamlearn.errors import CheckpointError, ConfigError, StateLockedError, StreamlearnError
+from streamlearn.errors import ConfigError, StreamlearnError
 from streamlearn.stream.kafka.probe import Finding, probe
 
 
@@ -26,6 +26,7 @@ def check(path: Path, overrides: Sequence[str], live: bool, timeout_seconds: flo
         config = load(path, overrides)
         tagger = build_tagger(config)
         build_watch(config, tagger)
+        store = open_store(config.checkpoint.directory)
     except ConfigError as error:
         yield from (Finding("config", False, problem, error.exit_code) for problem in error.problems)
         return
@@ -34,38 +35,30 @@ def check(path: Path, overrides: Sequence[str], live: bool, timeout_seconds: flo
     learner = f"learner {config.learner.kind}"
     yield Finding("config", True, f"{path}: model {config.model}, {learner}, reads {reads}{labels}")
     if live:
-        yield from _look_around(config, timeout_seconds)
+        yield from _look_around(config, store, timeout_seconds)
 
 
-def _look_around(config: Config, timeout_seconds: float) -> Iterator[Finding]:
-    yield _state(config.checkpoint.directory)
+def _look_around(config: Config, store: Store, timeout_seconds: float) -> Iterator[Finding]:
+    yield _state(store)
     loaded = None
-    if any(config.checkpoint.directory.glob("checkpoint-*.slcp*")):
-        try:
-            loaded = open_checkpoint(config.checkpoint.directory)
+    try:
+        loaded = store.newest()
+        if loaded:
             require_same_model(loaded, config)
-        except StreamlearnError as error:
-            yield Finding.problem("checkpoint", error)
-        else:
             seen = loaded.checkpoint.sequences_seen
-            yield Finding("checkpoint", True, f"{loaded.path}: verifies, {seen:,} sequences learned")
+            yield Finding("checkpoint", True, f"{loaded.where}: verifies, {seen:,} sequences learned")
+    except StreamlearnError as error:
+        yield Finding.problem("checkpoint", error)
     found = probe(config.kafka, config.source.topics, config.source.partitions, timeout_seconds)
     yield from found
     if loaded and all(finding.ok for finding in found):
         yield _positions(config, loaded, timeout_seconds)
 
 
-def _state(directory: Path) -> Finding:
-    if not directory.is_dir():
-        parent = next(parent for parent in directory.absolute().parents if parent.exists())
-        if parent.is_dir() and os.access(parent, os.W_OK):
-            return Finding("state", True, f"{directory}: will be made")
-        error = CheckpointError(f"{directory}: is missing, and cannot be made in {parent}")
-        return Finding.problem("state", error)
+def _state(store: Store) -> Finding:
     try:
-        with lock_directory(directory):
-            return Finding("state", True, f"{directory}: can be written, no daemon holds it")
-    except (StateLockedError, CheckpointError) as refusal:
+        return Finding("state", True, f"{store.location}: {store.probe()}")
+    except StreamlearnError as refusal:
         return Finding.problem("state", refusal)
 
 

@@ -1,6 +1,6 @@
 """Whether a checkpoint may be continued with a configuration and a stream: what `run` and `check` refuse."""
 
-from streamlearn.checkpoint.generations import Loaded
+from streamlearn.checkpoint.reading import Loaded
 from streamlearn.config.learned import changes
 from streamlearn.config.shape import Config
 from streamlearn.data import StreamIdentity
@@ -20,13 +20,13 @@ def require_same_model(loaded: Loaded, config: Config) -> None:
     checkpoint = loaded.checkpoint
     if checkpoint.model_id != config.model:
         raise ConfigError(
-            f"{loaded.path} is of the model {checkpoint.model_id!r}, the configuration of "
+            f"{loaded.where} is of the model {checkpoint.model_id!r}, the configuration of "
             f"{config.model!r}; give each model its own checkpoint.directory"
         )
     changed = changes(checkpoint.config, config)
     if changed and not config.checkpoint.accept_config_change:
         raise ConfigError(
-            f"{loaded.path} was learned with other values of {', '.join(changed)}; change them back, "
+            f"{loaded.where} was learned with other values of {', '.join(changed)}; change them back, "
             "start in a new checkpoint.directory, or set checkpoint.accept_config_change=true"
         )
     _require_room(loaded, config)
@@ -43,7 +43,7 @@ def _require_room(loaded: Loaded, config: Config) -> None:
         if known > room
     ]
     if small:
-        raise ConfigError(f"{loaded.path} holds more features than there is room for: {', '.join(small)}")
+        raise ConfigError(f"{loaded.where} holds more features than there is room for: {', '.join(small)}")
 
 
 def require_same_stream(saved: StreamIdentity, found: StreamIdentity) -> None:

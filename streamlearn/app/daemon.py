@@ -14,13 +14,12 @@ from streamlearn.app.monitoring import SNAPSHOT, build_watch
 from streamlearn.app.reading import build_source, in_words
 from streamlearn.app.restoring import restore_scores, restore_tagger, understood
 from streamlearn.app.tagger import build_tagger, warm_up
-from streamlearn.checkpoint.generations import Loaded
-from streamlearn.checkpoint.keepsake import keep_newest
-from streamlearn.checkpoint.lock import lock_directory
+from streamlearn.checkpoint.base import Store
+from streamlearn.checkpoint.location import open_store
 from streamlearn.checkpoint.reached import Reached
+from streamlearn.checkpoint.reading import Loaded
 from streamlearn.checkpoint.retention import Retention
 from streamlearn.checkpoint.schedule import CheckpointSchedule
-from streamlearn.checkpoint.store import CheckpointStore
 from streamlearn.checkpoint.writer import BackgroundWriter
 from streamlearn.config.learned import digest, learned_part
 from streamlearn.config.shape import Config
@@ -87,6 +86,7 @@ class Daemon:
         self._learned = learned_part(config)
         self._digest = digest(self._learned)
         self._tagger = build_tagger(config)
+        self._store = _open_store(config)
         self._progressive = Progressive()
         self._watch = build_watch(config, self._tagger)
         self._source: Source = build_source(
@@ -118,9 +118,7 @@ class Daemon:
             )
         except TelemetryError:
             # A second daemon of the same configuration finds its port taken; what it must hear is why.
-            if config.checkpoint.directory.is_dir():
-                with lock_directory(config.checkpoint.directory):
-                    pass
+            self._store.probe()
             raise
 
     @property
@@ -151,13 +149,14 @@ class Daemon:
         self._observe(StateChanged("stopped"))
 
     def _prepare(self, stack: ExitStack) -> Loop:
-        store = self._open_store(stack)
-        loaded = store.load_newest()
+        self._store.make()
+        stack.enter_context(self._store.lock())
+        loaded = self._store.load_newest()
         if loaded:
             require_same_model(loaded, self._config)
         with self._at_once():
             warm_up(self._config, lambda text: emit(_logger, logging.INFO, text))
-        reached = Reached(self._config.checkpoint.directory)
+        reached = Reached(self._config.checkpoint.local)
         if loaded:
             self._restore(loaded, reached.before)
         self._observers += (_noting(reached),)
@@ -180,7 +179,7 @@ class Daemon:
         gc.freeze()
         pipeline = stack.enter_context(Pipeline(self._tagger, self._progressive, seen, self._watch))
         seq = loaded.checkpoint.seq if loaded else -1
-        keeper = self._build_keeper(store, stack, identity, order(), seq)
+        keeper = self._build_keeper(stack, identity, order(), seq)
 
         def snapshot(positions: Mapping[TopicPartition, Position]) -> Snapshot:
             progressive = {**self._progressive.state(), "drift": self._watch.state()}
@@ -194,23 +193,11 @@ class Daemon:
         letters = build_letters(self._config, stack, self._stopping, self._observe)
         return Loop(source, reader, tolerance, letters, pipeline, keeper, positions, snapshot, self._observe)
 
-    def _open_store(self, stack: ExitStack) -> CheckpointStore:
-        directory = self._config.checkpoint.directory
-        try:
-            directory.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise CheckpointError(f"state directory {directory}: {error.strerror}") from None
-        settings = self._config.checkpoint
-        retention = Retention(settings.keep, settings.keep_hourly, settings.keep_daily)
-        store = CheckpointStore(directory, retention)
-        stack.enter_context(store.lock())
-        return store
-
     def _restore(self, loaded: Loaded, reached: Mapping[TopicPartition, int]) -> None:
         checkpoint = loaded.checkpoint
         restore_tagger(self._tagger, loaded)
         restore_scores(self._progressive, loaded, self._tagger)
-        with understood(loaded.path):
+        with understood(loaded.where):
             self._watch.restore(checkpoint.progressive.get("drift", {}), checkpoint.sequences_seen)
             self._history.restore(checkpoint.progressive.get("history", {}))
         self._observe(
@@ -246,13 +233,12 @@ class Daemon:
 
     def _build_keeper(
         self,
-        store: CheckpointStore,
         stack: ExitStack,
         identity: StreamIdentity,
         reading: Mapping[str, Any],
         seq: int,
     ) -> Keeper:
-        writer = BackgroundWriter(store)
+        writer = BackgroundWriter(self._store)
         stack.callback(writer.close)
         settings = self._config.checkpoint
         schedule = CheckpointSchedule(settings.every_seconds, settings.every_records)
@@ -288,7 +274,7 @@ class Daemon:
         """Keep the checkpoint of before a change of the world, where that is wanted."""
         if isinstance(event, Learned) and event.drifts and SNAPSHOT in event.drifts[0].actions:
             try:
-                kept = keep_newest(self._config.checkpoint.directory, event.drifts[0].sequence)
+                kept = self._store.keep_newest(event.drifts[0].sequence)
             except CheckpointError as error:
                 emit(_logger, logging.ERROR, "snapshot_failed", message=str(error))
             else:
@@ -304,3 +290,9 @@ def _noting(reached: Reached) -> Observer:
             reached.note(positions)
 
     return observe
+
+
+def _open_store(config: Config) -> Store:
+    settings = config.checkpoint
+    retention = Retention(settings.keep, settings.keep_hourly, settings.keep_daily)
+    return open_store(settings.directory, retention)

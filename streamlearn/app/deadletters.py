@@ -39,13 +39,17 @@ def build_letters(
     ------
     StreamError, BrokerUnavailableError, AuthenticationError : the topic takes none, and may not be replaced
         by the file.
+    ConfigError : the file's directory is missing.
     """
     settings = config.dead_letters
     if settings.policy != "dead_letter":
         return Skipped()
+    path = spool_path(config)
     spool = None
-    if settings.topic is None or settings.on_unavailable == "spool":
-        spool = Spool(spool_path(config))
+    if path and settings.uses_file:
+        if not path.parent.is_dir():
+            raise ConfigError(f"dead_letters.file: {path.parent}: no such directory")
+        spool = Spool(path)
     sink = _open_topic(config, stopping, is_needed=spool is None) if settings.topic else None
     if sink:
         stack.callback(sink.close)
@@ -54,9 +58,12 @@ def build_letters(
     )
 
 
-def spool_path(config: Config) -> Path:
-    """Give the local file of dead letters."""
-    return config.checkpoint.directory / _SPOOL
+def spool_path(config: Config) -> Path | None:
+    """Give the local file of dead letters; None where the state is remote and no file is named."""
+    state = config.checkpoint.local
+    if config.dead_letters.file or state is None:
+        return config.dead_letters.file
+    return state / _SPOOL
 
 
 def _open_topic(config: Config, stopping: Callable[[], bool], *, is_needed: bool) -> KafkaSink | None:

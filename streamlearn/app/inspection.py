@@ -1,6 +1,5 @@
 """What a checkpoint holds, as plain data."""
 
-from pathlib import Path
 from typing import Any
 
 from streamlearn.app.restoring import restore_scores
@@ -9,21 +8,21 @@ from streamlearn.config.learned import from_learned
 from streamlearn.monitor.progressive import Progressive
 
 
-def describe(path: Path, top: int) -> dict[str, Any]:
+def describe(where: str, top: int) -> dict[str, Any]:
     """Tell everything about a checkpoint that a person may want to know, with `top` features a label.
 
     Raises
     ------
     CheckpointError : no checkpoint there that verifies.
     """
-    tagger, loaded = open_tagger(path)
+    tagger, loaded = open_tagger(where)
     checkpoint = loaded.checkpoint
     progressive = Progressive()
     restore_scores(progressive, loaded, tagger)
     config = from_learned(checkpoint.config)
     gauges = tagger.gauges()
     return {
-        "file": str(loaded.path),
+        "file": loaded.where,
         "size_bytes": loaded.size_bytes,
         "format_version": checkpoint.format_version,
         "app_version": checkpoint.app_version,

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 from streamlearn.app.evaluation import BATCH, Refuse, batches, open_examples, refuse
 from streamlearn.app.tagger import open_tagger
@@ -31,7 +30,7 @@ class Wanted:
 
 
 def predictions(
-    checkpoint: Path, path: str, wanted: Wanted, on_refused: Refuse
+    checkpoint: str, path: str, wanted: Wanted, on_refused: Refuse
 ) -> Iterator[tuple[Located, Prediction]]:
     """Give each sequence of a file with what is predicted, in order.
 
@@ -44,11 +43,11 @@ def predictions(
     """
     tagger, loaded = open_tagger(checkpoint, wanted.constrain)
     if not loaded.checkpoint.sequences_seen:
-        raise CheckpointError(f"{loaded.path}: nothing was learned yet, so there is no label to predict")
+        raise CheckpointError(f"{loaded.where}: nothing was learned yet, so there is no label to predict")
     config = from_learned(loaded.checkpoint.config)
     if wanted.marginals and not tagger.is_probabilistic:
         raise UsageError(
-            f"--marginals: {loaded.path} was learned by a {config.learner.kind}, whose scores are no "
+            f"--marginals: {loaded.where} was learned by a {config.learner.kind}, whose scores are no "
             "probabilities; learn with adf, sgd or adagrad (learner.kind)"
         )
     examples = open_examples(config, [path], on_refused, require_labels=False)

@@ -9,9 +9,9 @@ from itertools import chain
 from typing import Self
 
 from streamlearn.app.deadletters import spool_path
-from streamlearn.checkpoint.generations import in_words
+from streamlearn.checkpoint.reading import in_words
 from streamlearn.config.shape import Config
-from streamlearn.errors import StreamlearnError
+from streamlearn.errors import ConfigError, StreamlearnError
 from streamlearn.stream.deadletter import REPLAYED, DeadLetter
 from streamlearn.stream.kafka.consumer import KafkaSource
 from streamlearn.stream.kafka.producer import KafkaSink
@@ -58,7 +58,8 @@ def read_letters(config: Config, wanted: Wanted) -> Iterator[DeadLetter]:
     StreamlearnError : the topic or the file cannot be read.
     """
     seen: set[str] = set()
-    for letter in chain(_from_topic(config), read_spool(spool_path(config))):
+    spool = spool_path(config)
+    for letter in chain(_from_topic(config), read_spool(spool) if spool else ()):
         # A crash may have sent one again.
         if letter in wanted and letter.place not in seen:
             seen.add(letter.place)
@@ -83,16 +84,26 @@ def _from_topic(config: Config) -> Iterator[DeadLetter]:
 class Replayer:
     """Sends records back to where they were, to be learned; each once, unless a crash comes between.
 
-    What was sent is noted in a file beside the checkpoints, so that a second call sends the others only.
+    What was sent is noted in a file beside that of dead letters, so that a second call sends the others only.
 
     Parameters
     ----------
     again : send also what was sent before.
+
+    Raises
+    ------
+    ConfigError : there is no such file.
     """
 
     def __init__(self, config: Config, *, again: bool) -> None:
         self._config = config
-        self._path = config.checkpoint.directory / _REPLAYED
+        spool = spool_path(config)
+        if spool is None:
+            raise ConfigError(
+                "dead_letters.file: wanted, since checkpoint.directory is a URL; what is replayed is noted "
+                "beside it"
+            )
+        self._path = spool.with_name(_REPLAYED)
         lines = self._path.read_text("utf-8").splitlines() if self._path.exists() else []
         self._sent: set[str] = set() if again else set(lines)
         self._sinks: dict[str, KafkaSink] = {}

@@ -1,7 +1,6 @@
 """What a report tells of a checkpoint, as plain data."""
 
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,21 +20,21 @@ _TOP = 20
 _SAMPLE = 4000
 
 
-def collect(path: Path) -> dict[str, Any]:
+def collect(where: str) -> dict[str, Any]:
     """Give all that a report needs.
 
     Raises
     ------
     CheckpointError : no checkpoint there that verifies.
     """
-    tagger, loaded = open_tagger(path)
+    tagger, loaded = open_tagger(where)
     progressive, history = Progressive(), History()
     restore_scores(progressive, loaded, tagger)
-    with understood(loaded.path):
+    with understood(loaded.where):
         history.restore(loaded.checkpoint.progressive.get("history", {}))
     scores = progressive.by_label.scores(len(tagger.labels))
     return {
-        **describe(path, _TOP),
+        **describe(where, _TOP),
         "curve": history.curve(_POINTS),
         "drifts": [asdict(drift) for drift in history.drifts],
         "label_scores": {name: asdict(score) for name, score in scores.items()},

@@ -2,12 +2,11 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from streamlearn.checkpoint.generations import Loaded
+from streamlearn.checkpoint.reading import Loaded
 from streamlearn.errors import CheckpointError
 from streamlearn.learners.tagger import Tagger
 from streamlearn.monitor.progressive import Progressive
@@ -20,7 +19,7 @@ def restore_tagger(tagger: Tagger, loaded: Loaded) -> None:
     ------
     CheckpointError : it is not the state of such a tagger, though its checksum is right.
     """
-    with understood(loaded.path):
+    with understood(loaded.where):
         _require_form(loaded.checkpoint.model, tagger.view(), "model")
         tagger.restore(loaded.checkpoint.model)
         # Whoever cannot tell its own figures has arrays of other lengths than it thinks.
@@ -34,14 +33,14 @@ def restore_scores(progressive: Progressive, loaded: Loaded, tagger: Tagger) -> 
     ------
     CheckpointError : it holds no such scores, though its checksum is right.
     """
-    with understood(loaded.path):
+    with understood(loaded.where):
         _require_form(loaded.checkpoint.progressive, progressive.state(), "progressive")
         progressive.restore(loaded.checkpoint.progressive, tagger.labels)
         progressive.scores()
 
 
 @contextmanager
-def understood(path: Path) -> Iterator[None]:
+def understood(where: str) -> Iterator[None]:
     """Refuse a checkpoint that its reader stumbles over.
 
     No bad disk makes such a file, since its checksum is right, but a person who means harm may.
@@ -50,7 +49,7 @@ def understood(path: Path) -> Iterator[None]:
         yield
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
         raise CheckpointError(
-            f"{path}: its checksum is right, its state is of another form: {error!r:.200}; restore another"
+            f"{where}: its checksum is right, its state is of another form: {error!r:.200}; restore another"
         ) from error
 
 

@@ -1,11 +1,11 @@
 """Taggers: from a configuration, and from a checkpoint."""
 
 from collections.abc import Callable
-from pathlib import Path
 from threading import Timer
 
 from streamlearn.app.restoring import restore_tagger
-from streamlearn.checkpoint.generations import Loaded, open_checkpoint
+from streamlearn.checkpoint.location import open_checkpoint
+from streamlearn.checkpoint.reading import Loaded
 from streamlearn.config.learned import from_learned
 from streamlearn.config.shape import Config
 from streamlearn.daemon.pipeline import Pipeline
@@ -102,18 +102,19 @@ def _exercise(config: Config) -> None:
     tagger.predict_one(example)
 
 
-def open_tagger(path: Path, constrain: Scheme | None = None) -> tuple[Tagger, Loaded]:
-    """Make the tagger that a checkpoint file, or the newest in a state directory, holds.
+def open_tagger(where: str, constrain: Scheme | None = None) -> tuple[Tagger, Loaded]:
+    """Make the tagger that a checkpoint, or the newest of a state, holds.
 
     Parameters
     ----------
+    where : file, state directory, or URL of either.
     constrain : what to make of `labels.constrain` instead.
 
     Raises
     ------
     CheckpointError : nothing there that verifies. ConfigError : of an unknown shape.
     """
-    loaded = open_checkpoint(path)
+    loaded = open_checkpoint(where)
     config = from_learned(loaded.checkpoint.config)
     if constrain is not None:
         labels = config.labels.model_copy(update={"constrain": constrain})

@@ -3,7 +3,8 @@
 import os
 from pathlib import Path
 
-from streamlearn.checkpoint.generations import generation_files, in_words
+from streamlearn.checkpoint.generations import generation_files
+from streamlearn.checkpoint.reading import in_words
 
 _PATTERN = "kept-before-*.slcp"
 _COUNT = 5

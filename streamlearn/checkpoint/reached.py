@@ -19,15 +19,15 @@ class Reached:
 
     Parameters
     ----------
-    directory : the state directory.
+    directory : the state directory; None, where the state is remote, notes nothing.
 
     Attributes
     ----------
     before : how far an earlier process had read each partition.
     """
 
-    def __init__(self, directory: Path) -> None:
-        self._path = directory / REACHED_NAME
+    def __init__(self, directory: Path | None) -> None:
+        self._path = directory / REACHED_NAME if directory else Path(os.devnull)
         self._offsets: dict[TopicPartition, int] = {}
         with suppress(OSError, ValueError, TypeError):
             rows = json.loads(self._path.read_text())

@@ -1,27 +1,24 @@
-"""Checkpoint files in a directory: generations, so that a crash or a bad disk costs time, never the model."""
+"""Checkpoint files in a local directory: a crash or a bad disk costs time, never the model."""
 
 import contextlib
 import errno
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import NamedTuple
 
-from streamlearn.checkpoint import codec
-from streamlearn.checkpoint.finite import assert_finite
+from streamlearn.checkpoint import codec, keepsake
+from streamlearn.checkpoint.base import Saved, encode_next
 from streamlearn.checkpoint.generations import (
-    Generation,
-    Loaded,
     describe,
     files_set_aside,
     find_newest,
     generation_files,
-    in_words,
     open_checkpoint,
     path_of,
     seq_of,
 )
 from streamlearn.checkpoint.lock import lock_directory
+from streamlearn.checkpoint.reading import Generation, Loaded, in_words
 from streamlearn.checkpoint.retention import Retention
 from streamlearn.checkpoint.state import Checkpoint
 from streamlearn.durable import sync_directory
@@ -33,19 +30,12 @@ STEPS = ("check", "create", "write", "fsync", "replace", "fsync_directory", "pru
 _FREE_FACTOR = 2
 
 
-class Saved(NamedTuple):
-    """A checkpoint that is durable."""
-
-    path: Path
-    size_bytes: int
-
-
 class CheckpointStore:
-    """The generations in one state directory, written under its lock.
+    """A `Store` whose generations are the files of one directory, written under its lock.
 
     Parameters
     ----------
-    directory : must exist.
+    directory : `make` makes it; all else wants it to exist.
     retention : which generations stay; as many damaged ones as newest ones stay for a look at them.
     on_step : called with each of `STEPS`, so that tests can kill the process there or let the disk fail.
     """
@@ -63,6 +53,32 @@ class CheckpointStore:
         self._newest_seq = -1
         # When each generation was written, so that no header is read twice.
         self._created: dict[int, float] = {}
+
+    @property
+    def location(self) -> str:
+        """Where it is."""
+        return str(self._directory)
+
+    def make(self) -> None:
+        """Make the directory and those above it."""
+        with in_words(f"state directory {self._directory}"):
+            self._directory.mkdir(parents=True, exist_ok=True)
+
+    def probe(self) -> str:
+        """Tell whether a daemon could hold the directory now; a missing one is not made.
+
+        Raises
+        ------
+        StateLockedError : another daemon holds it; names the holder.
+        CheckpointError : it cannot be made or written.
+        """
+        if self._directory.is_dir():
+            with lock_directory(self._directory):
+                return "can be written, no daemon holds it"
+        parent = next(parent for parent in self._directory.absolute().parents if parent.exists())
+        if parent.is_dir() and os.access(parent, os.W_OK):
+            return "will be made"
+        raise CheckpointError(f"{self._directory}: is missing, and cannot be made in {parent}")
 
     @contextlib.contextmanager
     def lock(self) -> Iterator[None]:
@@ -103,7 +119,12 @@ class CheckpointStore:
             self._newest_seq = loaded.checkpoint.seq
         return loaded
 
-    def roll_back(self, seq: int) -> Loaded:
+    def newest(self) -> Loaded | None:
+        """Do the same without the lock and without changing anything."""
+        with in_words(f"state directory {self._directory}"):
+            return find_newest(self._directory)[0]
+
+    def roll_back(self, seq: int) -> Generation:
         """Make an older generation the newest; those after it are renamed to `*.undone`.
 
         Weights and positions go back together, so that the records since then are learned again.
@@ -114,14 +135,15 @@ class CheckpointStore:
         """
         self._require_lock()
         with in_words(f"state directory {self._directory}"):
-            loaded = open_checkpoint(path_of(self._directory, seq))
+            target = path_of(self._directory, seq)
+            open_checkpoint(target)
             # The newest first: wherever this ends, what is left is a lineage.
             for path in reversed(generation_files(self._directory)):
                 if seq_of(path) > seq:
                     path.replace(path.with_name(f"{path.name}.undone"))
             sync_directory(self._directory)
         self._newest_seq = seq
-        return loaded
+        return describe(target)
 
     def save(self, checkpoint: Checkpoint) -> Saved:
         """Make `checkpoint` the newest generation; when this returns, it survives a power cut.
@@ -135,32 +157,32 @@ class CheckpointStore:
             newest, or a state that cannot be encoded. Older generations are untouched.
         """
         self._require_lock()
-        if checkpoint.seq <= self._newest_seq:
-            raise CheckpointError(
-                f"checkpoint {checkpoint.seq}: seq must be above {self._newest_seq}, the newest"
-            )
         path = path_of(self._directory, checkpoint.seq)
         with in_words(f"{path}: not written, older checkpoints are kept"):
             self._on_step("check")
-            encoded = codec.encode(checkpoint.to_state())
-            assert_finite(checkpoint.model, "model")
+            encoded = encode_next(checkpoint, self._newest_seq)
             self._require_space(encoded.size_bytes)
             self._write_atomically(path, encoded)
         self._newest_seq = checkpoint.seq
         self._created[checkpoint.seq] = checkpoint.created_unix
         self._prune()
         self._on_step("done")
-        return Saved(path, encoded.size_bytes)
+        return Saved(str(path), encoded.size_bytes)
 
     def generations(self) -> list[Generation]:
         """Describe every generation, oldest first, from its header alone; needs no lock."""
         return [describe(path) for path in generation_files(self._directory)]
 
-    def free_bytes(self) -> int:
-        """Give the room on the disk that this process may use; 0 if it cannot be asked."""
+    def keep_newest(self, sequence: int) -> str | None:
+        """Keep the newest generation under a second name; see `keepsake`."""
+        kept = keepsake.keep_newest(self._directory, sequence)
+        return str(kept) if kept else None
+
+    def free_bytes(self) -> int | None:
+        """Give the room on the disk that this process may use; None if it cannot be asked."""
         with contextlib.suppress(OSError):
             return _free_bytes(self._directory)
-        return 0
+        return None
 
     def _require_lock(self) -> None:
         if not self._locked:

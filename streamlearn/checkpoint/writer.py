@@ -5,22 +5,12 @@ import threading
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Literal
 
+from streamlearn.checkpoint.base import Store
 from streamlearn.checkpoint.state import Checkpoint
-from streamlearn.checkpoint.store import Saved
 from streamlearn.data import Position, TopicPartition
 from streamlearn.errors import CheckpointError, NonFiniteWeightsError
-
-
-class Store(Protocol):
-    """Where checkpoints are kept."""
-
-    def save(self, checkpoint: Checkpoint) -> Saved:
-        """Make it durable, or raise CheckpointError and keep what was there."""
-
-    def free_bytes(self) -> int:
-        """Give the room that is left; 0 if unknown. Never raises."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +20,8 @@ class Outcome:
     Attributes
     ----------
     positions : of the checkpoint, to be published once it is written.
-    fatal : set if learning must stop: weights that are not finite, or an error that is no CheckpointError.
+    fatal : set if learning must stop: weights that are not finite, or an error that is no CheckpointError,
+        as that another daemon has taken the state over.
     """
 
     outcome: Literal["written", "failed"]
@@ -38,7 +29,7 @@ class Outcome:
     positions: Mapping[TopicPartition, Position]
     size_bytes: int
     write_seconds: float
-    disk_free_bytes: int
+    disk_free_bytes: int | None
     message: str = ""
     fatal: Exception | None = None
 

@@ -2,15 +2,15 @@
 
 import json
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from streamlearn.cli.options import Json
 
-StateDirectory = Annotated[
-    Path, typer.Argument(help="State directory (checkpoint.directory).", metavar="STATE", show_default=False)
+State = Annotated[
+    str,
+    typer.Argument(help="Directory or URL (checkpoint.directory).", metavar="STATE", show_default=False),
 ]
 
 checkpoints = typer.Typer(
@@ -19,7 +19,7 @@ checkpoints = typer.Typer(
 
 
 @checkpoints.command("list")
-def list_(state: StateDirectory, as_json: Json = False) -> None:
+def list_(state: State, as_json: Json = False) -> None:
     """List the generations, oldest first, one a line, by their headers alone."""
     from streamlearn.app.history import generations
 
@@ -28,7 +28,7 @@ def list_(state: StateDirectory, as_json: Json = False) -> None:
 
 
 @checkpoints.command()
-def verify(state: StateDirectory, as_json: Json = False) -> None:
+def verify(state: State, as_json: Json = False) -> None:
     """Read every generation whole and compare its checksum; ends with 74 if one is damaged."""
     from streamlearn.app.history import verified
     from streamlearn.errors import CheckpointError
@@ -43,14 +43,14 @@ def verify(state: StateDirectory, as_json: Json = False) -> None:
 
 @checkpoints.command()
 def rollback(
-    state: StateDirectory,
+    state: State,
     seq: Annotated[int, typer.Argument(help="Number of the generation to go back to.", show_default=False)],
     as_json: Json = False,
 ) -> None:
     """Go back to an older generation, weights and offsets together; what came after is learned again.
 
-    Needs the daemon stopped. The newer generations are renamed to *.undone. Whether the topics still hold
-    the records since then, `check --live` tells.
+    Needs the daemon stopped. The newer generations are renamed to *.undone, or in a remote state marked so.
+    Whether the topics still hold the records since then, `check --live` tells.
     """
     from streamlearn.app.history import roll_back
 

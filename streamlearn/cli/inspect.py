@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from streamlearn.cli.options import CheckpointPath, Json
+from streamlearn.cli.options import Checkpoint, Json
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -16,7 +16,7 @@ Top = Annotated[int, typer.Option("--top", min=0, help="Heaviest features shown 
 Labels = Annotated[int, typer.Option("--labels", min=0, help="Labels whose features are shown.")]
 
 
-def inspect(checkpoint: CheckpointPath, top: Top = 8, labels: Labels = 12, as_json: Json = False) -> None:
+def inspect(checkpoint: Checkpoint, top: Top = 8, labels: Labels = 12, as_json: Json = False) -> None:
     """Tell what a checkpoint is: model, offsets, counts, scores, labels, heaviest features by label."""
     from rich.console import Console
 

@@ -8,10 +8,10 @@ import typer
 ConfigFile = Annotated[
     Path, typer.Argument(help="Configuration file (YAML).", metavar="CONFIG", show_default=False)
 ]
-CheckpointPath = Annotated[
-    Path,
+Checkpoint = Annotated[
+    str,
     typer.Argument(
-        help="Checkpoint file, or a state directory for the newest in it.",
+        help="Checkpoint file, or a state directory for the newest in it; or the URL of either.",
         metavar="CHECKPOINT",
         show_default=False,
     ),

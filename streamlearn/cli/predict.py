@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from streamlearn.cli.options import CheckpointPath
+from streamlearn.cli.options import Checkpoint
 
 Source = Annotated[
     str, typer.Argument(help="JSON Lines or column file; - for standard input.", metavar="FILE|-")
@@ -40,7 +40,7 @@ Constrain = Annotated[
 
 
 def predict(
-    checkpoint: CheckpointPath,
+    checkpoint: Checkpoint,
     file: Source,
     output: Output = "json",
     marginals: Marginals = False,

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from streamlearn.cli.options import CheckpointPath
+from streamlearn.cli.options import Checkpoint
 from streamlearn.errors import UsageError
 
 Output = Annotated[
@@ -14,7 +14,7 @@ Output = Annotated[
 ]
 
 
-def report(checkpoint: CheckpointPath, output: Output = Path("report.html")) -> None:
+def report(checkpoint: Checkpoint, output: Output = Path("report.html")) -> None:
     """Write a report of a checkpoint: curves since the first start, labels, features, rates, drift."""
     if output.suffix not in (".html", ".png"):
         raise UsageError(f"--output {output}: the name ends in {output.suffix!r}; wanted .html or .png")

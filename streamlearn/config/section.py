@@ -1,9 +1,11 @@
 """What all sections of the configuration share: unknown keys are errors, values do not change."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict
+
+AnyPath = TypeVar("AnyPath", Path, str)
 
 
 def _all_different(names: list[str]) -> list[str]:
@@ -13,7 +15,7 @@ def _all_different(names: list[str]) -> list[str]:
     return names
 
 
-def _possible(path: Path) -> Path:
+def _possible(path: AnyPath) -> AnyPath:
     if "\0" in str(path):
         raise ValueError("no name of a file holds a NUL character")
     return path
@@ -21,6 +23,8 @@ def _possible(path: Path) -> Path:
 
 Names = Annotated[list[str], AfterValidator(_all_different)]
 FilePath = Annotated[Path, AfterValidator(_possible)]
+# A directory or a URL.
+Location = Annotated[str, AfterValidator(_possible)]
 
 
 class Section(BaseModel):

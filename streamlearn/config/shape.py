@@ -6,7 +6,7 @@ from typing import Any, Literal
 from pydantic import Field, model_validator
 
 from streamlearn.config.learner import LearnerConfig, PerceptronConfig
-from streamlearn.config.section import FilePath, Names, Section
+from streamlearn.config.section import FilePath, Location, Names, Section
 from streamlearn.config.source import DeadLettersConfig, SourceConfig
 
 
@@ -68,8 +68,9 @@ class FeaturesConfig(Section):
 class CheckpointConfig(Section):
     """Where and how often the state is saved."""
 
-    directory: FilePath = Field(
-        default=Path("state"), description="The state directory; one daemon at a time holds it."
+    directory: Location = Field(
+        default="state",
+        description="The state directory, or a URL such as s3://bucket/ner; one daemon at a time holds it.",
     )
     every_seconds: float = Field(default=60.0, gt=0, description="Time between checkpoints at the most.")
     every_records: int | None = Field(
@@ -86,6 +87,11 @@ class CheckpointConfig(Section):
         default=False,
         description="Continue a state that was learned with other features, labels or learner.",
     )
+
+    @property
+    def local(self) -> Path | None:
+        """The state directory; None where the state is in an object store."""
+        return None if "://" in self.directory else Path(self.directory)
 
 
 class DriftConfig(Section):
@@ -150,6 +156,15 @@ class Config(Section):
         if self.dead_letters.topic in self.source.topics:
             raise ValueError(
                 "dead_letters.topic is one of source.topics: bad records would go round for ever"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _file_for_dead_letters(self) -> "Config":
+        if self.checkpoint.local is None and self.dead_letters.uses_file and self.dead_letters.file is None:
+            raise ValueError(
+                "dead_letters.file is wanted, since checkpoint.directory is a URL: a local file, on a disk "
+                "that stays, for the bad records that no topic takes"
             )
         return self
 

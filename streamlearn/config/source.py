@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from streamlearn.config.section import Names, Section
+from streamlearn.config.section import FilePath, Names, Section
 
 
 class SourceConfig(Section):
@@ -67,7 +67,11 @@ class DeadLettersConfig(Section):
     )
     topic: str | None = Field(
         default=None,
-        description="Topic that keeps bad records; a file in the state directory when not given.",
+        description="Topic that keeps bad records; a local file when not given.",
+    )
+    file: FilePath | None = Field(
+        default=None,
+        description="The local file of bad records; default: dead-letters.jsonl in the state directory.",
     )
     on_unavailable: Literal["stop", "spool"] = Field(
         default="stop", description="What to do where the topic takes no letter: stop, or use the file."
@@ -76,3 +80,8 @@ class DeadLettersConfig(Section):
         default=None, ge=0, lt=1, description="Stop when more of the last `window` records are bad than this."
     )
     window: int = Field(default=1000, ge=1, description="Records that max_ratio looks back on.")
+
+    @property
+    def uses_file(self) -> bool:
+        """Whether a bad record may have to go to the local file."""
+        return self.policy == "dead_letter" and (self.topic is None or self.on_unavailable == "spool")

@@ -110,7 +110,7 @@ class Demo:
         return config.model_copy(
             update={
                 "kafka": {"bootstrap_servers": server},
-                "checkpoint": config.checkpoint.model_copy(update={"directory": directory}),
+                "checkpoint": config.checkpoint.model_copy(update={"directory": str(directory)}),
                 "metrics": config.metrics.model_copy(update={"port": self._plan.port}),
             }
         )

@@ -87,7 +87,8 @@ CONSUMER = (
     Spec(
         "replayed_records_total",
         "counter",
-        "Records that an earlier process had read beyond the checkpoint that is continued, read again.",
+        "Records that an earlier process had read beyond the checkpoint that is continued, read again; only "
+        "with a state directory.",
     ),
     Spec(
         "consumer_offset_gaps_total",
@@ -262,7 +263,11 @@ CHECKPOINTS = (
         "gauge",
         "When the last good checkpoint was written, by this process or before it (Unix time).",
     ),
-    Spec("checkpoint_disk_free_bytes", "gauge", "Free space where the checkpoints are, at the last one."),
+    Spec(
+        "checkpoint_disk_free_bytes",
+        "gauge",
+        "Free space where the checkpoints are, at the last one; NaN where nobody knows, as with S3.",
+    ),
 )
 
 PROCESS = (

@@ -217,7 +217,7 @@ class Metrics:
 
     def _checkpoint_done(self, event: CheckpointDone) -> None:
         self._inc("checkpoints_total", 1, event.outcome)
-        self._set("checkpoint_disk_free_bytes", event.disk_free_bytes)
+        self._set("checkpoint_disk_free_bytes", _or_nan(event.disk_free_bytes))
         if event.outcome == "written":
             self._histograms["checkpoint_duration_seconds"].observe_many([event.copy_seconds], "copy")
             self._histograms["checkpoint_duration_seconds"].observe_many([event.write_seconds], "write")

@@ -34,7 +34,7 @@ def config(tmp_path: Path, apache_kafka: Broker, topic: str) -> Path:
 def save(config: Path, next_offset: int = 10, **identity: Any) -> None:
     settings = load(config)
     at = {TopicPartition(settings.source.topics[0], 0): Position(next_offset)}
-    directory = settings.checkpoint.directory
+    directory = Path(settings.checkpoint.directory)
     save_state(config, make_examples(10), directory, positions=at, identity=StreamIdentity(**identity))
 
 

@@ -5,11 +5,11 @@ import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from streamlearn.app.tagger import build_tagger
+from streamlearn.checkpoint.location import open_store
 from streamlearn.checkpoint.state import Checkpoint
-from streamlearn.checkpoint.store import CheckpointStore
 from streamlearn.config.layers import load
 from streamlearn.config.learned import digest, learned_part
 from streamlearn.data import Example, Position, StreamIdentity, TopicPartition
@@ -22,13 +22,16 @@ def streamlearn(*arguments: object, stdin: bytes = b"") -> subprocess.CompletedP
     return subprocess.run(command, input=stdin, capture_output=True, check=False, timeout=120)
 
 
-def save_state(config: Path, examples: Sequence[Example], directory: Path, **changes: Any) -> Path:
-    """Learn examples, and make a state directory with one checkpoint of it."""
+State = TypeVar("State", Path, str)
+
+
+def save_state(config: Path, examples: Sequence[Example], state: State, **changes: Any) -> State:
+    """Learn examples, and save one checkpoint of it in a directory or at a URL."""
     settings = load(config)
     tagger = build_tagger(settings)
     tagger.learn_many(examples)
-    directory.mkdir()
-    store = CheckpointStore(directory)
+    store = open_store(str(state))
+    store.make()
     part = learned_part(settings)
     with store.lock():
         checkpoint = Checkpoint(
@@ -46,4 +49,4 @@ def save_state(config: Path, examples: Sequence[Example], directory: Path, **cha
             model=tagger.state(),
         )
         store.save(replace(checkpoint, **changes))
-    return directory
+    return state

@@ -57,7 +57,7 @@ def predicted(*arguments: object) -> list[dict]:
 
 def enumerated(state: Path, example) -> dict[tuple[str, ...], float]:
     """Give exp(score) of every labelling, over dictionaries of strings."""
-    tagger, _ = open_tagger(state)
+    tagger, _ = open_tagger(str(state))
     bench = Bench(tagger, tagger._encoder, tagger._labels, tagger._space, tagger._learner, None)
     weights = bench.named(*tagger._learner.weights())
     rows = list(zip(example.columns["w"], example.columns["pos"], strict=True))

@@ -49,7 +49,7 @@ LEARNERS = [{"kind": "adf"}, {"kind": "adf", "replay_tokens": 50}, {"kind": "per
 
 @pytest.mark.parametrize("learner", LEARNERS)
 def test_it_tells_of_the_whole_stream(tmp_path, learner):
-    facts = collect(state(tmp_path, **learner))
+    facts = collect(str(state(tmp_path, **learner)))
     assert facts["curve"]["sequences"][-1] == 202
     assert facts["drifts"][0]["sequence"] == 123
     assert facts["features"]["capacity"] > facts["features"]["known"] > 50
@@ -61,13 +61,13 @@ def test_it_tells_of_the_whole_stream(tmp_path, learner):
 
 
 def test_rates_are_those_of_features_that_were_seen(tmp_path):
-    facts = collect(state(tmp_path, kind="adf", rate=0.25, window=20, keep_frequent=0.5))
+    facts = collect(str(state(tmp_path, kind="adf", rate=0.25, window=20, keep_frequent=0.5)))
     assert max(facts["rates"]) <= 0.25
     assert min(facts["rates"]) < 0.1
 
 
 def test_the_page_is_one_file_with_all_parts(tmp_path):
-    facts = collect(state(tmp_path, kind="adf"))
+    facts = collect(str(state(tmp_path, kind="adf")))
     text = page.html(facts)
     for title in TITLES:
         assert f"<h2>{title}</h2>" in text
@@ -77,7 +77,7 @@ def test_the_page_is_one_file_with_all_parts(tmp_path):
 
 
 def test_names_from_the_stream_are_never_markup(tmp_path):
-    facts = collect(state(tmp_path, kind="perceptron"))
+    facts = collect(str(state(tmp_path, kind="perceptron")))
     evil = "<script>"
     facts |= {"model": evil, "confusions": [(evil, evil, 1)], "heaviest": {evil: [(evil, 1.0)]}}
     facts["label_scores"] = {evil: {"f1": 1.0, "precision": 1.0, "recall": 1.0, "support": 1}}
@@ -85,12 +85,12 @@ def test_names_from_the_stream_are_never_markup(tmp_path):
 
 
 def test_the_picture_is_a_picture(tmp_path):
-    assert figures.png(collect(state(tmp_path, kind="perceptron"))).startswith(b"\x89PNG")
+    assert figures.png(collect(str(state(tmp_path, kind="perceptron")))).startswith(b"\x89PNG")
 
 
 def test_a_state_without_history_has_a_report_too(tmp_path):
     config = write_config(tmp_path / "config.yaml")
-    facts = collect(save_state(config, make_examples(20), tmp_path / "state"))
+    facts = collect(str(save_state(config, make_examples(20), tmp_path / "state")))
     assert facts["curve"]["sequences"] == []
     assert "<h2>Learning curve</h2>" not in page.html(facts)
 

@@ -84,4 +84,4 @@ def test_models_whose_checksums_are_right_are_opened_or_refused(whole, tmp_path,
     state = misshapen(decode(bytearray(whole)), number, OTHERS)
     path.write_bytes(b"".join(encode(state)))
     with one_line_of(CheckpointError, ConfigError):
-        describe(path, 3)
+        describe(str(path), 3)

@@ -1,0 +1,157 @@
+"""What CURRENT says: who holds a remote state, and which objects are its generations. Pure data."""
+
+import json
+import re
+import uuid
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import asdict, dataclass, replace
+from typing import Literal, Self
+
+from streamlearn.checkpoint.retention import Retention
+from streamlearn.errors import CheckpointError
+
+POINTERS = "CURRENT/"
+
+_FORMAT = 1
+_KEPT = 5
+_NAME = re.compile(r"checkpoint-(\d{20})-[0-9a-f]{32}\.slcp")
+_POINTER = re.compile(POINTERS + r"\d{20}")
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One checkpoint object.
+
+    Attributes
+    ----------
+    name : of the object; it begins with the number of the checkpoint.
+    created_unix : when it was made.
+    set_aside : why it is no generation any more; empty while it is one.
+    kept_before : the sequence before which it is kept from retention.
+    """
+
+    name: str
+    created_unix: float
+    set_aside: Literal["", "corrupt", "undone"] = ""
+    kept_before: int | None = None
+
+    @property
+    def seq(self) -> int:
+        """Its number."""
+        match = _NAME.fullmatch(self.name)
+        return int(match[1]) if match else -1
+
+
+@dataclass(frozen=True, slots=True)
+class Current:
+    """One state of CURRENT; every change makes the next number.
+
+    Attributes
+    ----------
+    number : of this state; -1 before the first.
+    owner : token of the one daemon that may make the next number.
+    holder : the same for people.
+    entries : oldest first; those with the same number in the order in which they were saved.
+    """
+
+    number: int = -1
+    owner: str = ""
+    holder: str = ""
+    entries: tuple[Entry, ...] = ()
+
+    @property
+    def pointer(self) -> str:
+        """The name of the object that holds this."""
+        return f"{POINTERS}{self.number:020d}"
+
+    @property
+    def generations(self) -> list[Entry]:
+        """The entries that are generations, oldest first."""
+        return [entry for entry in self.entries if not entry.set_aside]
+
+    @property
+    def names(self) -> set[str]:
+        """The names of all objects that it speaks of."""
+        return {entry.name for entry in self.entries}
+
+    def taken(self, owner: str, holder: str) -> Self:
+        """Give the next state, in which `owner` holds it."""
+        return self._next(self.entries, owner=owner, holder=holder)
+
+    def saved(self, name: str, created_unix: float, retention: Retention, keep: Mapping[str, int]) -> Self:
+        """Give the next state, in which `name` is the newest generation and retention has been applied.
+
+        Parameters
+        ----------
+        keep : names that are kept, and the sequence before which each is.
+        """
+        marked = (
+            replace(entry, kept_before=keep.get(entry.name, entry.kept_before)) for entry in self.entries
+        )
+        return self._next(_retained((*marked, Entry(name, created_unix)), retention))
+
+    def without(self, damaged: Collection[str]) -> Self:
+        """Give the next state, in which these are no generations, since they do not verify."""
+        return self._set_aside(lambda entry: entry.name in damaged, "corrupt")
+
+    def rolled_back(self, seq: int) -> Self:
+        """Give the next state, in which number `seq` is the newest generation."""
+        return self._set_aside(lambda entry: entry.seq > seq, "undone")
+
+    def to_bytes(self) -> bytes:
+        """Give the content of its object."""
+        return json.dumps({"format": _FORMAT} | asdict(self), indent=1).encode()
+
+    @classmethod
+    def from_bytes(cls, content: bytes, where: str) -> Self:
+        """Read the content of an object; `where` begins the message.
+
+        Raises
+        ------
+        CheckpointError : it is damaged, or of another release.
+        """
+        try:
+            fields = json.loads(content)
+            if fields.pop("format") != _FORMAT:
+                raise CheckpointError(f"{where}: of another release; use the one that wrote it")
+            entries = tuple(Entry(**entry) for entry in fields.pop("entries"))
+            return cls(**fields, entries=entries)
+        except (ValueError, TypeError, AttributeError, KeyError) as error:
+            raise CheckpointError(f"{where}: damaged ({error}); remove it to use the one before") from error
+
+    def _set_aside(self, is_bad: Callable[[Entry], bool], why: Literal["corrupt", "undone"]) -> Self:
+        return self._next(
+            tuple(
+                replace(entry, set_aside=why) if is_bad(entry) and not entry.set_aside else entry
+                for entry in self.entries
+            )
+        )
+
+    def _next(self, entries: tuple[Entry, ...], **changes: str) -> Self:
+        return replace(self, number=self.number + 1, entries=entries, **changes)
+
+
+def new_name(seq: int) -> str:
+    """Give an object's name that nobody else will ever choose; names sort like their numbers."""
+    return f"checkpoint-{seq:020d}-{uuid.uuid4().hex}.slcp"
+
+
+def is_checkpoint(name: str) -> bool:
+    """Tell whether an object bears the name of a checkpoint."""
+    return _NAME.fullmatch(name) is not None
+
+
+def is_pointer(name: str) -> bool:
+    """Tell whether an object is a state of CURRENT."""
+    return _POINTER.fullmatch(name) is not None
+
+
+def _retained(entries: tuple[Entry, ...], retention: Retention) -> tuple[Entry, ...]:
+    created = {entry.seq: entry.created_unix for entry in entries if not entry.set_aside}
+    generations = retention.kept(created)
+    kept = {entry.name for entry in entries if not entry.set_aside and entry.seq in generations}
+    kept |= {entry.name for entry in [e for e in entries if e.kept_before is not None][-_KEPT:]}
+    # As many damaged ones as newest ones stay for a look at them.
+    for why in ("corrupt", "undone"):
+        kept |= {entry.name for entry in [e for e in entries if e.set_aside == why][-retention.newest :]}
+    return tuple(entry for entry in entries if entry.name in kept)

@@ -1,0 +1,49 @@
+"""Which store a location means: a URL, or else a directory."""
+
+from pathlib import Path
+
+from streamlearn.checkpoint import generations, reading
+from streamlearn.checkpoint.base import Store
+from streamlearn.checkpoint.objects import Objects
+from streamlearn.checkpoint.reading import Loaded
+from streamlearn.checkpoint.remote import RemoteStore
+from streamlearn.checkpoint.retention import Retention
+from streamlearn.checkpoint.store import CheckpointStore
+from streamlearn.errors import CheckpointError
+
+
+def open_store(location: str, retention: Retention = Retention()) -> Store:  # noqa: B008 - it is frozen
+    """Give the store of a directory (``state/ner``) or URL (``s3://bucket/ner``); touches nothing yet.
+
+    Raises
+    ------
+    ConfigError : a URL that cannot be used, or whose driver is not installed.
+    """
+    if is_remote(location):
+        return RemoteStore(Objects(location), retention)
+    return CheckpointStore(Path(location), retention)
+
+
+def open_checkpoint(location: str) -> Loaded:
+    """Read a checkpoint, a file or an object, or the newest that verifies in a state.
+
+    Raises
+    ------
+    CheckpointError : nothing there, or nothing that verifies.
+    ConfigError : a URL that cannot be used, or whose driver is not installed.
+    """
+    if not is_remote(location):
+        return generations.open_checkpoint(Path(location))
+    if location.endswith(".slcp"):
+        folder, _, name = location.rpartition("/")
+        with Objects(folder).open(name) as file:
+            return reading.load(file, location)
+    loaded = open_store(location).newest()
+    if loaded is None:
+        raise CheckpointError(f"{location}: no checkpoint in this state")
+    return loaded
+
+
+def is_remote(location: str) -> bool:
+    """Tell whether it is a URL."""
+    return "://" in location

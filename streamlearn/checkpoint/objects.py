@@ -1,0 +1,131 @@
+"""The objects of one bucket and prefix, by fsspec: the few operations that a remote state needs."""
+
+import contextlib
+import threading
+from collections.abc import Iterator
+from contextlib import AbstractContextManager
+from typing import Any, BinaryIO, cast
+from urllib.parse import urlsplit
+
+from streamlearn.checkpoint.codec import CorruptError
+from streamlearn.errors import CheckpointError, ConfigError, StreamlearnError
+
+# Their drivers create an object only if there is none in one request, which the server decides, and their
+# listings show what was written. `memory` is one process's own.
+_SCHEMES = ("s3", "s3a", "gs", "gcs", "az", "abfs", "abfss", "memory")
+_PART_BYTES = 16 << 20
+# `memory` has no server that decides between two.
+_ONE_AT_A_TIME = threading.Lock()
+
+
+class Objects:
+    """Objects below a URL; every error is one line that names the object.
+
+    Credentials and endpoints come from the environment of the driver (AWS_…, GOOGLE_…).
+
+    Raises
+    ------
+    ConfigError : a URL that cannot be used, or whose driver is not installed.
+    """
+
+    def __init__(self, url: str) -> None:
+        self.url = url.rstrip("/")
+        _require_usable(self.url)
+        try:
+            import fsspec
+
+            # What another daemon has just written must be seen.
+            self._fs, self._root = fsspec.url_to_fs(self.url, use_listings_cache=False)
+        except (ImportError, ValueError) as error:
+            raise ConfigError(f"{url}: {error}; pip install 'streamlearn[remote]' brings s3://") from None
+
+    def where(self, name: str) -> str:
+        """Give the URL of an object."""
+        return f"{self.url}/{name}"
+
+    def names(self, folder: str = "") -> list[str]:
+        """List the objects directly below `folder` ("" or "name/"), sorted."""
+        with self._in_words(folder):
+            try:
+                found = self._fs.ls(self._path(folder.rstrip("/")), detail=True)
+            except FileNotFoundError:
+                return []
+        return sorted(folder + at["name"].rpartition("/")[2] for at in found if at["type"] == "file")
+
+    def create(self, name: str, content: bytes) -> bool:
+        """Write an object if there is none of the name, and tell whether there was none.
+
+        Of any number of clients that try at the same time, one succeeds.
+        """
+        with self._in_words(name), _ONE_AT_A_TIME:
+            try:
+                self._fs.pipe_file(self._path(name), content, mode="create")
+            except FileExistsError:
+                return False
+        return True
+
+    def read(self, name: str) -> bytes:
+        """Read a small object whole."""
+        with self.open(name) as file:
+            return file.read()
+
+    @contextlib.contextmanager
+    def open(self, name: str) -> Iterator[BinaryIO]:
+        """Open an object for reading; only what is read is fetched.
+
+        Raises
+        ------
+        CorruptError : there is none of the name.
+        """
+        with self._in_words(name), self._fs.open(self._path(name), "rb", cache_type="none") as file:
+            yield cast(BinaryIO, file)
+
+    @contextlib.contextmanager
+    def open_new(self, name: str) -> Iterator[BinaryIO]:
+        """Open a large object for writing, which goes in parts; nobody else writes one of that name.
+
+        Where the context ends in an error, a part of it may be there.
+        """
+        with self._in_words(name), self._fs.open(self._path(name), "wb", block_size=_PART_BYTES) as file:
+            yield cast(BinaryIO, file)
+
+    def delete(self, name: str) -> None:
+        """Remove an object, if it is there."""
+        with self._in_words(name), contextlib.suppress(FileNotFoundError):
+            self._fs.rm_file(self._path(name))
+
+    def _path(self, name: str) -> str:
+        return f"{self._root}/{name}".rstrip("/")
+
+    def _in_words(self, name: str) -> AbstractContextManager[None]:
+        return _in_words(self.where(name))
+
+
+@contextlib.contextmanager
+def _in_words(where: str) -> Iterator[None]:
+    try:
+        yield
+    except StreamlearnError:
+        raise
+    except FileNotFoundError as error:
+        raise CorruptError(f"{where}: is missing ({_line(error)})") from error
+    # Drivers raise what they like: botocore's errors and aiohttp's are no OSErrors.
+    except Exception as error:
+        raise CheckpointError(f"{where}: {_line(error)} ({type(error).__name__})") from error
+
+
+def _line(error: Exception) -> str:
+    return " ".join(str(error).split())[:300]
+
+
+def _require_usable(url: str) -> None:
+    parts: Any = urlsplit(url)
+    if parts.scheme not in _SCHEMES:
+        raise ConfigError(
+            f"{url}: cannot tell two daemons apart on {parts.scheme}://, which has no conditional write; "
+            f"wanted a directory, or a URL of {', '.join(_SCHEMES)}"
+        )
+    if "@" in parts.netloc and parts.scheme not in ("abfs", "abfss"):
+        raise ConfigError(
+            f"{parts.scheme}://…@…: credentials do not belong in the URL; give them by the environment"
+        )

@@ -1,0 +1,143 @@
+"""Reading one checkpoint, from whatever gives its bytes, and finding the newest that verifies."""
+
+import contextlib
+import dataclasses
+import errno
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Any, BinaryIO, TypeVar
+
+import numpy as np
+
+from streamlearn.checkpoint import codec
+from streamlearn.checkpoint.state import Checkpoint
+from streamlearn.errors import CheckpointError
+
+_ALIGNMENT = 64
+# What an object store is asked for at a time.
+_CHUNK_BYTES = 64 << 20
+
+Name = TypeVar("Name")
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """A checkpoint that verified; its arrays are writable and share one buffer.
+
+    `corrupt` counts the newer ones that did not verify.
+    """
+
+    checkpoint: Checkpoint
+    where: str
+    size_bytes: int
+    corrupt: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Generation:
+    """One checkpoint of a state; `checkpoint` without its arrays, or None and why in `error`."""
+
+    where: str
+    seq: int
+    size_bytes: int
+    checkpoint: Checkpoint | None
+    error: str = ""
+
+
+def load(file: BinaryIO, where: str) -> Loaded:
+    """Read all of a checkpoint and verify it; `where` begins the messages.
+
+    Raises
+    ------
+    CorruptError, FormatVersionError, CheckpointError
+    """
+    try:
+        buffer = _read(file)
+        checkpoint = Checkpoint.from_state(codec.decode(buffer.data))
+    except CheckpointError as error:
+        raise type(error)(f"{where}: {error}") from error
+    return Loaded(checkpoint, where, buffer.nbytes)
+
+
+def describe(open_file: Callable[[], AbstractContextManager[BinaryIO]], where: str, seq: int) -> Generation:
+    """Tell what a generation is from its header alone; its arrays are not verified."""
+    size_bytes, checkpoint, message = 0, None, ""
+    try:
+        with in_words(where), open_file() as file:
+            header = codec.read_header(file)
+        size_bytes = header.size_bytes
+        checkpoint = Checkpoint.from_header(header)
+    except CheckpointError as error:
+        message = str(error)
+    return Generation(where, seq, size_bytes, checkpoint, message)
+
+
+def find_newest(
+    location: str,
+    newest_first: Sequence[tuple[int, Name]],
+    load_one: Callable[[Name], Loaded],
+    set_aside: Sequence[str],
+) -> tuple[Loaded | None, list[Name]]:
+    """Give the newest checkpoint that verifies, and the newer ones that are damaged.
+
+    Parameters
+    ----------
+    newest_first : number and name of each generation.
+    set_aside : those that were found damaged before.
+
+    Returns
+    -------
+    None only where there is no checkpoint at all, not even a damaged one.
+
+    Raises
+    ------
+    CheckpointError : there are checkpoints and none verifies, or the newest intact one is not what its
+        name or this release says: an older one would silently undo it.
+    """
+    damaged: dict[Name, str] = {}
+    for seq, name in newest_first:
+        try:
+            loaded = load_one(name)
+        except codec.CorruptError as error:
+            damaged[name] = str(error)
+            continue
+        if loaded.checkpoint.seq != seq:
+            raise CheckpointError(
+                f"{loaded.where}: holds checkpoint {loaded.checkpoint.seq}; restore its name"
+            )
+        return dataclasses.replace(loaded, corrupt=len(damaged)), list(damaged)
+    reasons = list(damaged.values()) or list(set_aside)
+    if reasons:
+        raise CheckpointError(
+            f"{location}: {len(reasons)} checkpoints, none verifies; restore one, or empty it to "
+            f"start from zero; newest: {reasons[0]}"
+        )
+    return None, []
+
+
+@contextlib.contextmanager
+def in_words(where: str) -> Iterator[None]:
+    """Turn an OSError into a CheckpointError that says what the system said."""
+    try:
+        yield
+    except OSError as error:
+        name = errno.errorcode.get(error.errno or 0, type(error).__name__)
+        raise CheckpointError(f"{where}: {error.strerror or error} ({name})") from error
+
+
+def _read(file: BinaryIO) -> np.ndarray[Any, np.dtype[np.uint8]]:
+    size_bytes = file.seek(0, 2)
+    file.seek(0)
+    codec.check_layout(file.read(codec.HEADER_START), size_bytes)
+    file.seek(0)
+    # Read, not mapped: what was verified stays what is used, whatever happens to the file or its disk.
+    room = np.empty(size_bytes + _ALIGNMENT, np.uint8)
+    start = -room.ctypes.data % _ALIGNMENT
+    buffer = room[start : start + size_bytes]
+    got_bytes = 0
+    while part := file.readinto(buffer[got_bytes : got_bytes + _CHUNK_BYTES].data):  # type: ignore[attr-defined]
+        got_bytes += part
+    if got_bytes != size_bytes:
+        raise codec.CorruptError(f"{got_bytes} bytes read, wanted {size_bytes}")
+    return buffer
