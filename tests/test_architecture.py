@@ -51,8 +51,7 @@ DOORS = {
     "fsspec": {"checkpoint.objects"},
     "xxhash": {"features.values", "checkpoint"},
     "pydantic": {"config"},
-    # `produce` knows no configuration, but takes settings of the client in YAML.
-    "yaml": {"config", "cli.produce"},
+    "yaml": {"config"},
     "matplotlib": {"report"},
     "typer": {"cli"},
     "rich": {"cli", "demo"},

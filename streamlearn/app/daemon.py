@@ -46,6 +46,7 @@ from streamlearn.monitor.progressive import Progressive
 from streamlearn.stream.codec import RecordCodec
 from streamlearn.stream.merged import MergedSource
 from streamlearn.stream.source import Source
+from streamlearn.telemetry.access import Access
 from streamlearn.telemetry.eventlog import EventLog
 from streamlearn.telemetry.health import Health
 from streamlearn.telemetry.logs import emit
@@ -113,9 +114,9 @@ class Daemon:
             metrics, health, EventLog(), Supervisor(), self._history, status, self._keep_snapshot, *observers,
         )  # fmt: skip
         try:
-            self._server = Server(
-                config.metrics.host, config.metrics.port, metrics.registry, health, status.snapshot
-            )
+            served = config.metrics
+            access = Access(served.tls_certificate, served.tls_key, served.username, served.password)
+            self._server = Server(served.host, served.port, metrics.registry, health, status.snapshot, access)
         except TelemetryError:
             # A second daemon of the same configuration finds its port taken; what it must hear is why.
             self._store.probe()
@@ -143,7 +144,6 @@ class Daemon:
         except BaseException as error:
             # A stop that comes while a broker is waited for is no failure.
             if not (isinstance(error, BrokerUnavailableError) and self._stopping()):
-                emit(_logger, logging.ERROR, "failed", error=str(error) or type(error).__name__)
                 self._observe(StateChanged("failed"))
                 raise
         self._observe(StateChanged("stopped"))

@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import islice
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
@@ -61,7 +62,9 @@ def produce(
     ] = None,
     kafka: Annotated[
         list[str] | None,
-        typer.Option(help="Setting of the Kafka client, key=value in YAML; may be repeated."),
+        typer.Option(
+            help="Setting of the Kafka client, key=value in YAML; may be repeated. Variables set them, too."
+        ),
     ] = None,
     strict: Annotated[
         bool, typer.Option("--strict", help="Exit with 65 if anything was refused, not only if all was.")
@@ -91,7 +94,7 @@ def produce(
     )
     if repeat > 1 and reader.has_stdin:
         raise UsageError("--repeat needs files: standard input can be read only once")
-    client = {"bootstrap_servers": bootstrap_servers} | _client_settings(kafka or [])
+    client = _client_settings(bootstrap_servers, kafka or [])
     start = time.monotonic()
     with Interrupt() as interrupt:
         if create_topic is not None:
@@ -116,21 +119,22 @@ def produce(
         raise typer.Exit(_EXIT_REFUSED)
 
 
-def _client_settings(pairs: list[str]) -> dict[str, Any]:
-    import yaml
+def _client_settings(bootstrap_servers: str, pairs: list[str]) -> dict[str, Any]:
+    from streamlearn.config.layers import environment
+    from streamlearn.config.secrets import from_files
+    from streamlearn.config.text import parse
+    from streamlearn.errors import ConfigError, UsageError
 
-    from streamlearn.errors import UsageError
-
-    settings = {}
+    settings = environment().get("kafka", {}) | {"bootstrap_servers": bootstrap_servers}
     for pair in pairs:
         name, equals, value = pair.partition("=")
         if not equals:
             raise UsageError(f"--kafka {pair!r}: wanted key=value")
         try:
-            settings[name.strip()] = yaml.safe_load(value)
-        except yaml.YAMLError as error:
-            raise UsageError(f"--kafka {pair!r}: the value is no YAML") from error
-    return settings
+            settings[name.strip()] = parse(value, f"--kafka {name}")
+        except ConfigError as error:
+            raise UsageError(str(error)) from None
+    return from_files(settings, "--kafka", Path())
 
 
 def _examples(reader: "ExampleReader", repeat: int, limit: int | None) -> "Iterator[Example]":

@@ -1,6 +1,12 @@
 """`streamlearn run`: the daemon."""
 
+import logging
+
+import typer
+
 from streamlearn.cli.options import ConfigFile, Set
+
+_logger = logging.getLogger(__name__)
 
 
 def run(config: ConfigFile, set_: Set = None) -> None:
@@ -11,7 +17,8 @@ def run(config: ConfigFile, set_: Set = None) -> None:
     """
     from streamlearn.config.layers import load
     from streamlearn.daemon.signals import stop_on_signals
-    from streamlearn.telemetry.logs import configure
+    from streamlearn.errors import StreamlearnError
+    from streamlearn.telemetry.logs import configure, emit
 
     settings = load(config, set_ or [])
     configure(settings.log.format, settings.log.level)
@@ -19,4 +26,9 @@ def run(config: ConfigFile, set_: Set = None) -> None:
         with stopping.at_once():
             from streamlearn.app.daemon import Daemon
 
-        Daemon(settings, stopping, at_once=stopping.at_once).run()
+        try:
+            Daemon(settings, stopping, at_once=stopping.at_once).run()
+        except StreamlearnError as error:
+            # The one line about it, in the format that the log has.
+            emit(_logger, logging.ERROR, "failed", error=str(error), exit_code=error.exit_code)
+            raise typer.Exit(error.exit_code) from None

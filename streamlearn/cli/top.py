@@ -1,9 +1,14 @@
 """`streamlearn top`: a running daemon, seen from a terminal."""
 
+import base64
 import json
+import os
+import ssl
 import time
 import urllib.request
+from pathlib import Path
 from typing import Annotated, Any
+from urllib.parse import unquote, urlsplit
 
 import typer
 
@@ -17,18 +22,32 @@ def top(
         str, typer.Argument(help="Where the daemon serves its metrics.", metavar="URL")
     ] = "http://127.0.0.1:9464",
     every: Annotated[float, typer.Option("--every", min=0.1, help="Seconds between two looks.")] = 1.0,
+    ca_file: Annotated[
+        Path | None,
+        typer.Option(
+            "--ca-file", help="PEM file with the CA of the daemon's certificate.", show_default=False
+        ),
+    ] = None,
+    username: Annotated[
+        str | None,
+        typer.Option("--username", help="User to log in as.", envvar="STREAMLEARN_METRICS__USERNAME"),
+    ] = None,
     once: Annotated[bool, typer.Option("--once", help="Print one picture and end.")] = False,
 ) -> None:
-    """Watch a running daemon: its learning curve, scores by label, lag, drift; Ctrl-C leaves it running."""
+    """Watch a running daemon: its learning curve, scores by label, lag, drift; Ctrl-C leaves it running.
+
+    The password comes from the variable STREAMLEARN_METRICS__PASSWORD, or both stand in the URL.
+    """
     from rich.console import Console
     from rich.live import Live
 
     from streamlearn.cli.board import Board
 
     try:
-        status = _fetch(url)
+        look = _Look(url, ca_file, username)
+        status = look()
     except (OSError, ValueError) as error:
-        raise UsageError(f"{url}: no daemon answers: {error}; give the URL that `run` logs") from None
+        raise UsageError(f"{_shown(url)}: no daemon answers: {error}; give the URL that `run` logs") from None
     console = Console()
     if once:
         console.print(Board(status))
@@ -37,7 +56,7 @@ def top(
         while True:
             try:
                 time.sleep(every)
-                status = _fetch(url)
+                status = look()
                 live.update(Board(status), refresh=True)
             except KeyboardInterrupt:
                 return
@@ -45,12 +64,33 @@ def top(
                 live.update(Board(status, f"no answer: {error}"), refresh=True)
 
 
-def _fetch(url: str) -> dict[str, Any]:
-    if not url.startswith(("http://", "https://")):
-        url = f"http://{url}"
-    base = url.rstrip("/").removesuffix("/metrics")
-    with urllib.request.urlopen(f"{base}/status.json", timeout=_TIMEOUT_SECONDS) as answer:  # noqa: S310 - http only
-        status = json.load(answer)
-    if not isinstance(status, dict) or "about" not in status:
-        raise ValueError("what answers is no streamlearn")
-    return status
+class _Look:
+    """Asks a daemon for its status."""
+
+    def __init__(self, url: str, ca_file: Path | None, username: str | None) -> None:
+        parts = urlsplit(url if url.startswith(("http://", "https://")) else f"http://{url}")
+        address = parts.netloc.rpartition("@")[2]
+        base = f"{parts.scheme}://{address}{parts.path}".rstrip("/").removesuffix("/metrics")
+        self._request = urllib.request.Request(f"{base}/status.json")  # noqa: S310 - http only
+        user = unquote(parts.username or "") or username
+        password = unquote(parts.password or "") or os.environ.get("STREAMLEARN_METRICS__PASSWORD", "")
+        if user:
+            login = base64.b64encode(f"{user}:{password}".encode()).decode()
+            # Unredirected: whoever else is named by the answer does not get to know it.
+            self._request.add_unredirected_header("Authorization", f"Basic {login}")
+        self._context = ssl.create_default_context(cafile=ca_file)
+
+    def __call__(self) -> dict[str, Any]:
+        with urllib.request.urlopen(  # noqa: S310 - http only
+            self._request, timeout=_TIMEOUT_SECONDS, context=self._context
+        ) as answer:
+            status = json.load(answer)
+        if not isinstance(status, dict) or "about" not in status:
+            raise ValueError("what answers is no streamlearn")
+        return status
+
+
+def _shown(url: str) -> str:
+    """Give a URL without user and password."""
+    scheme, separator, rest = url.rpartition("://")
+    return f"{scheme}{separator}{rest.rpartition('@')[2]}"

@@ -15,7 +15,7 @@ from pydantic import BaseModel, ValidationError
 
 from streamlearn.config.environment import settings_in
 from streamlearn.config.learner import LearnerConfig
-from streamlearn.config.secrets import is_secret
+from streamlearn.config.secrets import from_files, is_secret
 from streamlearn.config.shape import Config
 from streamlearn.config.text import parse, read_text
 from streamlearn.errors import ConfigError
@@ -56,7 +56,8 @@ def parse_overrides(assignments: Sequence[str]) -> dict[str, Any]:
     return tree
 
 
-def _environment() -> dict[str, Any]:
+def environment() -> dict[str, Any]:
+    """Give what variables set, as a tree of sections."""
     tree: dict[str, Any] = {}
     for name, path, text in settings_in(os.environ):
         # Read as YAML, the password 0123 would be another number, and #1 nothing at all.
@@ -135,12 +136,17 @@ def load(path: Path, overrides: Sequence[str] = ()) -> Config:
     """
     layers = (
         parse_sections(read_text(path), path),
-        _environment(),
+        environment(),
         parse_overrides(overrides),
     )
     values: dict[str, Any] = {}
     for layer in layers:
         values = merged(values, layer)
+    values |= {
+        name: from_files(values[name], name, path.parent)
+        for name in ("kafka", "metrics")
+        if isinstance(values.get(name), dict)
+    }
     try:
         return Config.model_validate(_resolve_templates(values, path.parent))
     except ValidationError as error:

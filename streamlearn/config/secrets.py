@@ -1,4 +1,14 @@
-"""Which keys hold secrets."""
+"""Secrets: never shown, and read from files where they are not given themselves."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from streamlearn.errors import ConfigError
+
+_FILE = "_file"
+# Longer than any password, and short enough for whatever a wrong path leads to.
+_MAX_BYTES = 64 << 10
 
 
 def is_secret(key: str) -> bool:
@@ -8,3 +18,38 @@ def is_secret(key: str) -> bool:
     True
     """
     return key.endswith("password")
+
+
+def from_files(section: Mapping[str, Any], where: str, base: Path) -> dict[str, Any]:
+    """Put the first line of its file in the place of each ``…password_file``.
+
+    Parameters
+    ----------
+    where : name of the section, for messages.
+    base : what paths are relative to.
+
+    Raises
+    ------
+    ConfigError : the file cannot be read or is empty, or the secret itself is given, too.
+    """
+    settings = dict(section)
+    for key in section:
+        name = str(key).removesuffix(_FILE)
+        if name != key and is_secret(name):
+            if name in section:
+                raise ConfigError(f"{where}: give {name} or {key}, not both")
+            path = settings.pop(key)
+            settings[name] = _line(base / str(path), f"{where}.{key}")
+    return settings
+
+
+def _line(path: Path, where: str) -> str:
+    try:
+        with path.open(encoding="utf-8") as file:
+            secret = file.readline(_MAX_BYTES).rstrip("\r\n")
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else type(error).__name__
+        raise ConfigError(f"{where}: {path}: {reason}") from None
+    if not secret:
+        raise ConfigError(f"{where}: {path}: the first line is empty, wanted the secret")
+    return secret

@@ -121,6 +121,27 @@ class MetricsConfig(Section):
     stall_seconds: float = Field(
         default=120.0, gt=0, description="/healthz fails when the loop has not come round for so long."
     )
+    tls_certificate: FilePath | None = Field(
+        default=None, description="PEM file with the certificate (and its chain): https instead of http."
+    )
+    tls_key: FilePath | None = Field(
+        default=None, description="PEM file with the certificate's key, if it is another file."
+    )
+    username: str | None = Field(
+        default=None, pattern="^[^:]+$", description="User that must log in (basic auth), except for probes."
+    )
+    password: str | None = Field(default=None, min_length=1, description="Password of this user.", repr=False)
+    password_file: FilePath | None = Field(
+        default=None, description="File whose first line is the password instead."
+    )
+
+    @model_validator(mode="after")
+    def _complete(self) -> "MetricsConfig":
+        if (self.username is None) != (self.password is None):
+            raise ValueError("username and password belong together: give both, or neither")
+        if self.tls_key and not self.tls_certificate:
+            raise ValueError("tls_key belongs to a certificate: give tls_certificate")
+        return self
 
 
 class LogConfig(Section):

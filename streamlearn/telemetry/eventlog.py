@@ -83,8 +83,8 @@ class EventLog:
     def _state_changed(self, event: StateChanged) -> None:
         if event.state in ("stopped", "failed"):
             self._report_suppressed(math.inf)
-        level = logging.ERROR if event.state == "failed" else logging.INFO
-        emit(logger, level, "state_changed", state=event.state)
+        # Why it failed is the line of whoever runs the daemon.
+        emit(logger, logging.INFO, "state_changed", state=event.state)
 
     def _polled(self, event: Polled) -> None:
         self._progress.lag = sum(status.lag or 0 for status in event.partitions.values())

@@ -1,8 +1,11 @@
 """The HTTP endpoints: metrics for Prometheus, health for whoever supervises the process."""
 
 import json
+import logging
 import os
 import socket
+import ssl
+import sys
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from http import HTTPStatus
@@ -14,10 +17,13 @@ from wsgiref.simple_server import WSGIRequestHandler, WSGIServer
 from prometheus_client import CollectorRegistry, make_wsgi_app
 
 from streamlearn.errors import TelemetryError
+from streamlearn.telemetry.access import Access
 from streamlearn.telemetry.health import Health, Verdict
 
 if TYPE_CHECKING:
     from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
+
+_logger = logging.getLogger(__name__)
 
 _PATHS = {
     "/": "the status page",
@@ -26,7 +32,10 @@ _PATHS = {
     "/healthz": "200 while the loop ticks, else 503",
     "/readyz": "200 while the state is loaded and a broker answers, else 503",
 }
+_PROBES = ("/healthz", "/readyz")
 _POLL_SECONDS = 0.1
+# Scrapers, probes and people are a handful; each connection is a thread.
+_MAX_CONNECTIONS = 64
 _PAGE = files("streamlearn.telemetry").joinpath("status.html")
 # The page brings all that it needs: nothing may be fetched from elsewhere, whatever the stream holds.
 _POLICY = (
@@ -44,10 +53,12 @@ class Server:
     registry : the metrics.
     health : asked at each request.
     status : gives what the status page shows, as plain data.
+    access : whether by TLS, and who must log in.
 
     Raises
     ------
     TelemetryError : the address is taken, not allowed or not of this machine.
+    ConfigError : the certificate cannot be used.
 
     Examples
     --------
@@ -64,16 +75,20 @@ class Server:
         registry: CollectorRegistry,
         health: Health,
         status: Callable[[], Mapping[str, Any]] = dict,
+        access: Access = Access(),  # noqa: B008 - it is frozen
     ) -> None:
+        context = access.context()
         try:
             self._http = _listen(host, port)
-        except (OSError, OverflowError) as error:
+        # No name of a host has an empty label, or one of more than 63 characters.
+        except (OSError, OverflowError, UnicodeError) as error:
             reason = os.strerror(error.errno) if isinstance(error, OSError) and error.errno else str(error)
             message = f"metrics: cannot listen on {_address(host, port)}: {reason}; choose another port"
             raise TelemetryError(message) from error
-        self._http.set_app(_application(registry, health, status))
+        self._http.set_app(access.guarded(_application(registry, health, status), open_to_all=_PROBES))
+        self._http.context = context
         bound: int = self._http.server_address[1]
-        self.url = f"http://{_address(_reachable(host), bound)}"
+        self.url = f"{'https' if context else 'http'}://{_address(_reachable(host), bound)}"
         self._thread = threading.Thread(
             target=self._http.serve_forever, args=(_POLL_SECONDS,), name="telemetry", daemon=True
         )
@@ -101,6 +116,37 @@ class _Server(ThreadingMixIn, WSGIServer):
     daemon_threads = True
     # A scrape that hangs must not keep the process from ending.
     block_on_close = False
+    request_queue_size = _MAX_CONNECTIONS
+    context: ssl.SSLContext | None = None
+
+    def __init__(self, *args: Any) -> None:
+        self._free = threading.BoundedSemaphore(_MAX_CONNECTIONS)
+        super().__init__(*args)
+
+    def get_request(self) -> tuple[Any, Any]:
+        connection, address = super().get_request()
+        if self.context:
+            # The handshake is left to the first read, on the connection's own thread and with its timeout:
+            # whoever says nothing must not keep the probes of others waiting.
+            connection = self.context.wrap_socket(connection, server_side=True, do_handshake_on_connect=False)
+        return connection, address
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        if self._free.acquire(blocking=False):
+            super().process_request(request, client_address)
+        else:
+            self.shutdown_request(request)
+
+    def process_request_thread(self, request: Any, client_address: Any) -> None:
+        try:
+            super().process_request_thread(request, client_address)
+        finally:
+            self._free.release()
+
+    def handle_error(self, request: Any, client_address: Any) -> None:  # noqa: ARG002
+        # Who breaks off, times out or speaks no TLS is no news of ours.
+        if not isinstance(sys.exception(), OSError):
+            _logger.exception("a request from %s failed", client_address)
 
     def server_bind(self) -> None:
         # HTTPServer looks up the name of the host here, which takes many seconds where DNS is broken.
