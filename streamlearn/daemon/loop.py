@@ -8,7 +8,7 @@ from streamlearn.daemon.keeper import Keeper, Snapshot
 from streamlearn.daemon.pipeline import Pipeline
 from streamlearn.daemon.refusals import Letters, Tolerance
 from streamlearn.data import Position, Record, TopicPartition
-from streamlearn.errors import BrokerUnavailableError, StreamError
+from streamlearn.errors import AuthenticationError, BrokerUnavailableError, StreamError
 from streamlearn.events import Duplicated, Observer, Polled, StateChanged
 from streamlearn.stream.source import Source
 
@@ -72,7 +72,7 @@ class Loop:
 
         Raises
         ------
-        StreamError, BrokerUnavailableError : after what was learned so far has been saved.
+        StreamError, BrokerUnavailableError, AuthenticationError : after what was learned has been saved.
         CheckpointError : the last checkpoint could not be written, or weights are not finite.
         StreamlearnError : a bad record could not be delivered; the state before it is the last checkpoint.
         """
@@ -81,7 +81,7 @@ class Loop:
         try:
             while not stopping():
                 self.turn()
-        except (StreamError, BrokerUnavailableError):
+        except (StreamError, BrokerUnavailableError, AuthenticationError):
             self.save()
             raise
         self._observe(StateChanged("stopping"))

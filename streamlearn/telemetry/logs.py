@@ -17,6 +17,8 @@ Level = Literal["debug", "info", "warning", "error"]
 _SECRET = re.compile(
     r"(password|secret|api_key|access_token)(['\"]?\s*[:=]\s*)(b?'[^']*'|b?\"[^\"]*\"|[^\s,;}]+)", re.I
 )
+# Loggers that write out whole requests, also those that hold a password or a token.
+_TELLTALES = ("kafka.net.connection", "kafka.protocol.parser")
 _COLOURS = {"WARNING": "\x1b[33m", "ERROR": "\x1b[31m", "CRITICAL": "\x1b[31m"}
 _RESET = "\x1b[0m"
 
@@ -34,6 +36,8 @@ def configure(output: Format = "text", level: Level = "info", stream: TextIO | N
     if level != "debug":
         # The client tells of each connection and each retry; `eventlog` says once what matters of it.
         logging.getLogger("kafka").setLevel(logging.CRITICAL)
+    for name in _TELLTALES:
+        logging.getLogger(name).setLevel(logging.INFO if level == "debug" else logging.NOTSET)
 
 
 def emit(logger: logging.Logger, level: int, event: str, **fields: object) -> None:

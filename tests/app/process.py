@@ -1,5 +1,6 @@
 """The daemon as a process of its own."""
 
+import base64
 import signal
 import subprocess
 import sys
@@ -68,10 +69,18 @@ def seen(folder: Path) -> int:
         return -1
 
 
-def fetch(url: str) -> tuple[int, str]:
-    """Give status and text; 0 where nobody answers."""
+def fetch(url: str, login: str = "") -> tuple[int, str]:
+    """Give status and text; 0 where nobody answers.
+
+    Parameters
+    ----------
+    login : user and password with a colon between.
+    """
+    request = urllib.request.Request(url)
+    if login:
+        request.add_header("Authorization", f"Basic {base64.b64encode(login.encode()).decode()}")
     try:
-        with urllib.request.urlopen(url, timeout=5) as answer:
+        with urllib.request.urlopen(request, timeout=5) as answer:
             return answer.status, answer.read().decode()
     except urllib.error.HTTPError as error:
         return error.code, error.read().decode()

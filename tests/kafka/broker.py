@@ -14,10 +14,13 @@ from pathlib import Path
 from kafka import KafkaAdminClient
 from kafka.errors import KafkaError
 
+from tests.certificates import Authority
 from tests.waiting import until
 
 POM = Path(__file__).with_name("pom.xml")
 CACHE = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "streamlearn" / "kafka-4.3.1"
+# Of the user `learner`: such that it is found wherever it leaks.
+PASSWORD = "correct-horse"
 _COPY = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies"
 # Half of the compiler: a broker that lives for seconds never earns the other half's work.
 _JAVA = ("-Xms256m", "-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Dlog4j2.level=WARN")
@@ -25,14 +28,28 @@ _JAVA = ("-Xms256m", "-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", 
 _PROPERTIES = """
 process.roles=broker,controller
 node.id={node_id}
-listeners=PLAINTEXT://127.0.0.1:{port},SASL://127.0.0.1:{sasl_port},CONTROLLER://127.0.0.1:{controller_port}
-advertised.listeners=PLAINTEXT://127.0.0.1:{port},SASL://127.0.0.1:{sasl_port}
-listener.security.protocol.map=PLAINTEXT:PLAINTEXT,SASL:SASL_PLAINTEXT,CONTROLLER:PLAINTEXT
+listeners={clients},CONTROLLER://127.0.0.1:{controller_port}
+advertised.listeners={clients}
+listener.security.protocol.map=PLAINTEXT:PLAINTEXT,SASL:SASL_PLAINTEXT,TLS:SASL_SSL,CONTROLLER:PLAINTEXT
 controller.listener.names=CONTROLLER
 {quorum}
-sasl.enabled.mechanisms=PLAIN
+sasl.enabled.mechanisms=PLAIN,SCRAM-SHA-512,OAUTHBEARER
+listener.name.sasl.sasl.enabled.mechanisms=PLAIN
 listener.name.sasl.plain.sasl.jaas.config=\
 org.apache.kafka.common.security.plain.PlainLoginModule required user_reader="right";
+listener.name.tls.ssl.keystore.type=PEM
+listener.name.tls.ssl.keystore.location={keystore}
+listener.name.tls.plain.sasl.jaas.config=\
+org.apache.kafka.common.security.plain.PlainLoginModule required user_learner="{password}";
+listener.name.tls.scram-sha-512.sasl.jaas.config=\
+org.apache.kafka.common.security.scram.ScramLoginModule required;
+# Tokens are not signed: whoever has one is who it says.
+listener.name.tls.oauthbearer.sasl.jaas.config=\
+org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginModule required \
+unsecuredLoginStringClaim_sub="broker";
+authorizer.class.name=org.apache.kafka.metadata.authorizer.StandardAuthorizer
+# Whoever comes without TLS may do everything: most tests are not about permissions.
+super.users=User:ANONYMOUS;User:reader
 log.dirs={log_dir}
 default.replication.factor={replicas}
 min.insync.replicas={in_sync}
@@ -96,7 +113,8 @@ class ApacheKafka:
     """A broker and controller in one process, its data in a folder of its own.
 
     Stopped or killed it keeps ports and data, so that `start` brings the same broker back.
-    `sasl_server` takes user ``reader`` with password ``right``.
+    `sasl_server` takes user ``reader`` with password ``right``; `tls_server`, whose certificate `authority`
+    has signed, takes ``learner`` with `PASSWORD` by PLAIN and SCRAM, and any unsigned token.
 
     Parameters
     ----------
@@ -110,14 +128,19 @@ class ApacheKafka:
         self._output = folder / "output"
         self._properties = folder / "server.properties"
         self._process: subprocess.Popen[bytes] | None = None
-        port, sasl_port, alone = free_ports(3)
+        port, sasl_port, tls_port, alone = free_ports(4)
         controller_port = voters[node_id] if voters else alone
         self.server = f"127.0.0.1:{port}"
         self.sasl_server = f"127.0.0.1:{sasl_port}"
+        self.tls_server = f"127.0.0.1:{tls_port}"
+        self.authority = Authority(folder)
+        keystore = folder / "keystore.pem"
+        keystore.write_bytes(b"".join(path.read_bytes() for path in reversed(self.authority.server())))
         self._properties.write_text(
             _PROPERTIES.format(
-                port=port,
-                sasl_port=sasl_port,
+                clients=f"PLAINTEXT://{self.server},SASL://{self.sasl_server},TLS://{self.tls_server}",
+                keystore=keystore,
+                password=PASSWORD,
                 controller_port=controller_port,
                 log_dir=self.log_dir,
                 node_id=node_id,
@@ -126,7 +149,11 @@ class ApacheKafka:
                 in_sync=2 if voters else 1,
             )
         )
-        how = () if voters else ("--standalone",)
+        how = (
+            ()
+            if voters
+            else ("--standalone", "--add-scram", f"SCRAM-SHA-512=[name=learner,password={PASSWORD}]")
+        )
         arguments = ("-t", "streamlearn-test-clust", "-c", str(self._properties))
         self._java("kafka.tools.StorageTool", "format", *how, *arguments)
 

@@ -26,6 +26,11 @@ class OffsetPublisher:
 
     The consumer itself has no group: with one, each poll would wait for the group's coordinator, and
     reading would depend on permissions and brokers that only monitoring needs.
+
+    Attributes
+    ----------
+    refusal : why the broker lets nothing be published under this group, if it never did; None else. Once
+        something was published, a refusal is no more than a warning: learning goes on.
     """
 
     def __init__(self, manager: Manager, group_id: str) -> None:
@@ -38,6 +43,8 @@ class OffsetPublisher:
         )
         self._offsets: dict[KafkaPartition, OffsetAndMetadata] = {}
         self._failing = False
+        self._ever = False
+        self.refusal: errors.KafkaError | None = None
 
     def publish(self, positions: Mapping[TopicPartition, Position]) -> None:
         """Commit soon; neither waits nor raises."""
@@ -60,6 +67,10 @@ class OffsetPublisher:
             self._published(self._offsets, error)
 
     def _published(self, _: object, response: object) -> None:
+        if isinstance(response, errors.GroupAuthorizationFailedError) and not self._ever:
+            self.refusal = response
+            return
+        self._ever = self._ever or not isinstance(response, Exception)
         if isinstance(response, Exception) and not self._failing:
             log.warning("offsets for lag tools cannot be committed: %s", reason(response))
         self._failing = isinstance(response, Exception)

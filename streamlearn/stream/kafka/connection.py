@@ -4,6 +4,7 @@
 # mypy: disable-error-code="no-untyped-call"
 
 import logging
+import ssl
 import time
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
@@ -15,7 +16,7 @@ from kafka.net.manager import KafkaConnectionManager
 from kafka.net.selector import NetworkSelector
 
 from streamlearn.errors import BrokerUnavailableError, StreamlearnError
-from streamlearn.stream.kafka.failures import REFUSALS, reason, translated
+from streamlearn.stream.kafka.failures import REFUSALS, TlsError, reason, translated
 
 log = logging.getLogger(__name__)
 
@@ -134,10 +135,21 @@ class Manager(KafkaConnectionManager):
     async def _build_transport(self, node: Any, timeout_at: float | None = None) -> Any:
         # A broker answers wrong credentials and hangs up at once. kafka-python 3.0 throws an answer away
         # that arrives together with the end of the connection, and would then try for ever.
-        transport = await super()._build_transport(node, timeout_at)  # type: ignore[misc]
+        try:
+            transport = await super()._build_transport(node, timeout_at)  # type: ignore[misc]
+        except (errors.KafkaConnectionError, ssl.SSLError) as error:
+            raise _of_tls(error) or error from None
         receive = transport._sock_recv
         transport._sock_recv = lambda: _data_before_end(*receive())
         return transport
+
+
+def _of_tls(error: BaseException) -> TlsError | None:
+    """Tell whether a connection failed for good: a broker that is starting or going breaks off instead."""
+    cause = error if isinstance(error, ssl.SSLError) else error.__context__
+    if not isinstance(cause, ssl.SSLError) or isinstance(cause, ssl.SSLEOFError | ssl.SSLZeroReturnError):
+        return None
+    return TlsError(getattr(cause, "verify_message", "") or cause.reason or str(cause))
 
 
 def _data_before_end(data: bytes, error: Exception | None) -> tuple[bytes, Exception | None]:

@@ -10,7 +10,7 @@ from typing import Any, Literal
 from kafka import KafkaConsumer
 
 from streamlearn.data import PartitionStatus, Position, Record, StreamIdentity, TopicPartition
-from streamlearn.errors import BrokerUnavailableError, ConfigError, StreamError
+from streamlearn.errors import AuthenticationError, BrokerUnavailableError, ConfigError, StreamError
 from streamlearn.stream.kafka.commits import OffsetPublisher
 from streamlearn.stream.kafka.connection import Manager, Patience, connected
 from streamlearn.stream.kafka.failures import REFUSALS, translated
@@ -197,6 +197,11 @@ class KafkaSource:
         session.pulse.end()
         if not session.pulse.beats and isinstance(session.manager.last_failure, REFUSALS):
             raise translated(session.manager.last_failure, self._patience.where)
+        if session.publisher is not None and session.publisher.refusal is not None:
+            raise AuthenticationError(
+                f"{self._patience.where}: not permitted to commit offsets of the group {self._group_id!r}; "
+                "grant READ on it, or set source.group to '' and have no offsets for lag tools"
+            )
         added = session.watch.look(reader.partitions)
         if added and self._partitions is None and self._follow:
             reader.add(added)

@@ -10,12 +10,23 @@ from streamlearn.errors import (
     StreamlearnError,
 )
 
+
+class TlsError(errors.KafkaConnectionError):
+    """Client and broker cannot agree on TLS: a certificate is not trusted, or one of them speaks none."""
+
+
+class TokenError(errors.KafkaError):
+    """The callable that gives OAUTHBEARER tokens gave none."""
+
+
 # Errors that no amount of waiting cures.
 REFUSALS = (
     errors.SaslAuthenticationFailedError,
     errors.AuthorizationError,
     errors.UnsupportedSaslMechanismError,
     errors.IllegalSaslStateError,
+    TlsError,
+    TokenError,
 )
 
 
@@ -34,6 +45,18 @@ def translated(error: Exception, where: str) -> StreamlearnError:
     """
     if isinstance(error, StreamlearnError):
         return error
+    if isinstance(error, TlsError):
+        return AuthenticationError(
+            f"{where}: no TLS: {error.args[0]}; look at kafka.security_protocol and kafka.ssl_cafile"
+        )
+    if isinstance(error, TokenError):
+        return AuthenticationError(f"{where}: no OAUTHBEARER token: {error.args[0]}")
+    if isinstance(error, errors.TopicAuthorizationFailedError):
+        topics = error.args[0] if error.args else ""
+        named = ", ".join(map(repr, [topics] if isinstance(topics, str) else sorted(topics)))
+        return AuthenticationError(
+            f"{where}: not permitted: topic {named}; grant READ on it (WRITE to produce)"
+        )
     if isinstance(error, errors.AuthorizationError):
         return AuthenticationError(f"{where}: not permitted, grant the access: {reason(error)}")
     if isinstance(error, REFUSALS):

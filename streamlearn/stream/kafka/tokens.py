@@ -1,0 +1,57 @@
+"""OAUTHBEARER tokens from a callable that the configuration names."""
+
+import importlib
+from collections.abc import Callable
+
+from kafka.errors import KafkaConnectionError
+from kafka.net.sasl.oauth import AbstractTokenProvider
+
+from streamlearn.errors import ConfigError
+from streamlearn.stream.kafka.failures import TokenError
+
+
+class Tokens(AbstractTokenProvider):
+    """Asks the callable for a token whenever a connection authenticates.
+
+    Parameters
+    ----------
+    name : ``package.module:callable``. It takes nothing and gives the token as a string; it may be called
+        from any thread, and keeps a token as long as it is valid.
+
+    Raises
+    ------
+    ConfigError : there is no such callable.
+    """
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._give = _found(name)
+
+    def token(self) -> str:
+        """Give a token.
+
+        Raises
+        ------
+        KafkaConnectionError : the callable raised, as when whoever issues tokens is away: tried again.
+        TokenError : it gave no string.
+        """
+        try:
+            token = self._give()
+        except Exception as error:
+            # What the error says may hold a secret.
+            raise KafkaConnectionError(f"{self._name} raised {type(error).__name__}") from None
+        if not isinstance(token, str) or not token:
+            raise TokenError(f"{self._name} gave {type(token).__name__}, wanted a string that is not empty")
+        return token
+
+
+def _found(name: str) -> Callable[[], object]:
+    module, _, attribute = name.partition(":")
+    wrong = f"kafka client setting 'sasl_oauth_token_provider': {name!r}"
+    try:
+        found: object = getattr(importlib.import_module(module), attribute)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise ConfigError(f"{wrong}: {error}; wanted package.module:callable") from None
+    if not callable(found):
+        raise ConfigError(f"{wrong} cannot be called; wanted package.module:callable")
+    return found
