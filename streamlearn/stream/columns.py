@@ -32,24 +32,31 @@ _LINE_ENDS = {"\r\n": "CRLF line ends", "\r": "CR line ends"}
 # First characters of the lines that need a closer look.
 _MAY_SEPARATE = frozenset(["", " ", "\t", "-"])
 
+# Lines may be long and many, but not both: a small compressed file holds gigabytes of one sequence.
+_MAX_BLOCK_CHARS = 32 << 20
+
 _split_at_tabs = methodcaller("split", "\t")
 
 
 class Block(NamedTuple):
-    """Neighbouring lines that are not blank; `first` is the number of the first, counted from 1."""
+    """Neighbouring lines that are not blank; `first` is the number of the first, counted from 1.
+
+    `is_cut` says that there were more of them.
+    """
 
     first: int
     lines: list[str]
+    is_cut: bool = False
 
 
 def blocks(lines: Iterable[str], report: ReadReport, max_lines: int) -> Iterator[Block]:
-    """Cut lines at the blank ones, in memory that `max_lines` bounds: what is longer loses its end.
+    """Cut lines at the blank ones, in bounded memory: what is longer than `max_lines` loses its end.
 
     Parameters
     ----------
     lines : with their line ends, as a file opened with ``newline=""`` gives them.
     """
-    first = 1
+    first, size, is_cut = 1, 0, False
     block: list[str] = []
     for number, line in enumerate(lines, 1):
         text = line.rstrip("\r\n")
@@ -58,14 +65,17 @@ def blocks(lines: Iterable[str], report: ReadReport, max_lines: int) -> Iterator
             report.repaired[_LINE_ENDS[end]] += 1
         if text[:1] in _MAY_SEPARATE and _separates(text, report):
             if block:
-                yield Block(first, block)
+                yield Block(first, block, is_cut)
             block = []
         elif not block:
-            first, block = number, [text]
-        elif len(block) < max_lines:
+            first, block, size, is_cut = number, [text], len(text), False
+        elif len(block) < max_lines and size < _MAX_BLOCK_CHARS:
             block.append(text)
+            size += len(text)
+        else:
+            is_cut = True
     if block:
-        yield Block(first, block)
+        yield Block(first, block, is_cut)
 
 
 def _separates(text: str, report: ReadReport) -> bool:
@@ -99,6 +109,7 @@ class ColumnReader:
         self._tabbed = False
         # Room for comments beside the tokens.
         self._max_lines = 2 * layout.max_tokens
+        self._most_tokens = f"{layout.max_tokens} tokens"
 
     def read(self, lines: Iterable[str]) -> Iterator[tuple[int, Example]]:
         r"""Give each good sequence with the number of its first line, and report the others.
@@ -113,7 +124,7 @@ class ColumnReader:
         >>> [example.labels for _, example in reader.read(["New B\n", "York I\n", "\n", "bad\n"])]
         [['B', 'I']]
         """
-        for block in blocks(lines, self._report, self._max_lines + 1):
+        for block in blocks(lines, self._report, self._max_lines):
             try:
                 found = self._example(block)
             except RecordError as error:
@@ -124,16 +135,18 @@ class ColumnReader:
                 yield found
 
     def _example(self, block: Block) -> tuple[int, Example] | None:
+        if block.is_cut:
+            is_many = len(block.lines) >= self._max_lines
+            limit = self._most_tokens if is_many else f"{_MAX_BLOCK_CHARS} characters"
+            raise self._too_large(block.first, limit)
         self._check_characters(block)
         rows = self._words(self._rows(self._skip_comments(block)))
         if rows and self._header_due:
             self._take_header(*rows.pop(0))
         if not rows:
             return None
-        if len(rows) > self._layout.max_tokens or len(block.lines) > self._max_lines:
-            raise self._error(
-                Reason.TOO_LARGE, rows[0][0], f"a sequence of more than {self._layout.max_tokens} tokens"
-            )
+        if len(rows) > self._layout.max_tokens:
+            raise self._too_large(rows[0][0], self._most_tokens)
         self._check_width(rows)
         columns = self._layout.fit(len(rows[0][1]))
         fields = [list(column) for column in zip(*(row for _, row in rows), strict=True)]
@@ -251,6 +264,9 @@ class ColumnReader:
         for wanted, (line, row) in enumerate(rows, 1):
             if row[0] != str(wanted):
                 raise self._error(Reason.SYNTAX, line, f"the id is {row[0][:40]!r}, wanted {wanted}")
+
+    def _too_large(self, line: int, limit: str) -> RecordError:
+        return self._error(Reason.TOO_LARGE, line, f"a sequence of more than {limit}")
 
     def _error(self, reason: Reason, line: int, message: str) -> RecordError:
         return RecordError(reason, f"{self._path}:{line}: {message}")

@@ -5,7 +5,7 @@ import gzip
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from streamlearn.errors import UsageError
+from streamlearn.errors import Reason, UsageError
 from streamlearn.stream.codec import RecordCodec
 from streamlearn.stream.files import ExampleReader
 from streamlearn.stream.layout import ColumnLayout
@@ -66,3 +66,15 @@ def test_a_file_is_read_or_refused(tmp_path, data, name, form, layout, encoding)
         reader = ExampleReader([str(path)], form=form, layout=layout, codec=codec, encoding=encoding)
         for located in reader:
             assert len(located.example)
+
+
+def test_a_small_file_that_unpacks_to_one_endless_sequence_is_refused(tmp_path):
+    path = tmp_path / "f.gz"
+    with gzip.open(path, "wb", 1) as file:
+        for _ in range(100):
+            file.write(b"a" * 1_000_000 + b" B\n")
+        file.write(b"\nthe O\n")
+    reader = ExampleReader([str(path)])
+    with bounded_memory(64 * MIB):
+        assert [located.example.labels for located in reader] == [["O"]]
+    assert reader.refused == {Reason.TOO_LARGE: 1}
