@@ -2,7 +2,6 @@
 
 import json
 import logging
-import os
 import socket
 import ssl
 import sys
@@ -82,7 +81,7 @@ class Server:
             self._http = _listen(host, port)
         # No name of a host has an empty label, or one of more than 63 characters.
         except (OSError, OverflowError, UnicodeError) as error:
-            reason = os.strerror(error.errno) if isinstance(error, OSError) and error.errno else str(error)
+            reason = getattr(error, "strerror", None) or str(error)
             message = f"metrics: cannot listen on {_address(host, port)}: {reason}; choose another port"
             raise TelemetryError(message) from error
         self._http.set_app(access.guarded(_application(registry, health, status), open_to_all=_PROBES))

@@ -113,11 +113,13 @@ def test_a_taken_port_is_one_line_and_an_exit_code(server, registry, health):
 
 
 @pytest.mark.parametrize(
-    ("host", "port"), [("192.0.2.1", 0), ("no.such.host.invalid", 0), ("127.0.0.1", 70_000)]
+    ("host", "port"),
+    [("192.0.2.1", 0), ("no.such.host.invalid", 0), ("127.0.0.1", 70_000), (f"{'a' * 64}.b", 0)],
 )
 def test_an_impossible_address_is_told(registry, health, host, port):
-    with pytest.raises(StreamlearnError, match=r"cannot listen on [^\n]+$"):
+    with pytest.raises(StreamlearnError, match=r"cannot listen on [^\n]+$") as refused:
         Server(host, port, registry, health)
+    assert "Unknown error" not in str(refused.value)
 
 
 def test_a_closed_server_gives_its_port_back(registry, health):
