@@ -27,6 +27,9 @@ class LetterSink(Protocol):
     ) -> None:
         """Take one over; `done` is told, in any thread, whether it was acknowledged."""
 
+    def is_gone(self) -> bool:
+        """Tell whether the topic was deleted."""
+
 
 class Outbox:
     """Takes dead letters from one thread; what it took is durable once `settle` says so.
@@ -93,6 +96,11 @@ class Outbox:
             self._told("delivered", delivered)
         if failed:
             self._save(failed)
+        if not is_all and self._spool is None and self._sink is not None and self._sink.is_gone():
+            raise BrokerUnavailableError(
+                "dead letters cannot be delivered: their topic was deleted; none is passed over: "
+                "create it, or set dead_letters.on_unavailable to spool"
+            )
         return is_all
 
     def _save(self, failed: Sequence[tuple[DeadLetter, StreamlearnError]]) -> None:

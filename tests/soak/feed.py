@@ -88,9 +88,12 @@ def _end(transaction: Callable[[], None]) -> None:
 
 
 def _close(producer: KafkaProducer) -> None:
-    with suppress(KafkaError):
+    try:
         producer.close(1)
-    producer.close(0)
+    except KafkaError:
+        # Nothing may come after the end of the soak.
+        producer._sender.force_close()
+        producer.close(1)
 
 
 def create(server: str, topic: str, partitions: int) -> None:

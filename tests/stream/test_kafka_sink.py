@@ -9,6 +9,7 @@ from streamlearn.errors import (
     BrokerUnavailableError,
     ConfigError,
     StreamError,
+    StreamlearnError,
 )
 from streamlearn.stream.kafka.consumer import KafkaSource
 from streamlearn.stream.kafka.producer import KafkaSink, create_topic
@@ -17,6 +18,7 @@ from tests.kafka.broker import ApacheKafka, free_ports
 from tests.kafka.topics import admin
 from tests.stream.source_contract import drain
 from tests.stream.test_kafka_source import sasl_client
+from tests.waiting import until
 
 pytestmark = pytest.mark.apache
 
@@ -96,6 +98,21 @@ def test_memory_is_bounded_and_a_stop_ends_the_wait_while_the_broker_is_away(
     sink.flush(20)
     assert sink.delivered == 10
     sink.close()
+
+
+def test_closing_gives_up_what_no_broker_takes_and_leaves_no_thread(
+    apache_kafka: Broker, kafka_node: ApacheKafka, topic: str
+) -> None:
+    create_topic(apache_kafka.client, topic)
+    sink = KafkaSink(apache_kafka.client, topic)
+    sender = sink._producer._sender  # type: ignore[attr-defined]
+    told: list[StreamlearnError | None] = []
+    kafka_node.freeze()
+    sink.send(None, b"never", done=told.append)
+    sink.close(0.2)
+    assert len(told) == 1
+    assert told[0] is not None
+    until(lambda: not sender.is_alive(), what="the end of the thread")
 
 
 def test_no_broker_at_the_start_ends_the_wait_after_the_timeout() -> None:

@@ -15,6 +15,10 @@ class Topic:
     def __init__(self) -> None:
         self.waiting: list[Done] = []
         self.values: list[bytes | None] = []
+        self.is_deleted = False
+
+    def is_gone(self) -> bool:
+        return self.is_deleted
 
     def send(
         self,
@@ -84,3 +88,16 @@ def test_without_a_topic_all_go_to_the_file(tmp_path: Path) -> None:
     assert outbox.settle(0.0)
     assert told == [("spooled", 2)]
     assert [each.message for each in read_spool(tmp_path / "letters")] == ["one", "two"]
+
+
+def test_a_topic_that_is_deleted_is_not_waited_for_where_there_is_no_file(tmp_path: Path) -> None:
+    topic = Topic()
+    outbox, _ = box(topic)
+    spooling, _ = box(topic, Spool(tmp_path / "spool"))
+    topic.is_deleted = True
+    assert outbox.settle(0.0)
+    outbox.send(letter())
+    spooling.send(letter())
+    with pytest.raises(BrokerUnavailableError, match="their topic was deleted"):
+        outbox.settle(0.0)
+    assert not spooling.settle(0.0)

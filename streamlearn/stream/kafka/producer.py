@@ -1,5 +1,8 @@
 """A topic to write to, with bounded memory and no error left unseen."""
 
+# The stubs of kafka-python leave these calls untyped.
+# mypy: disable-error-code="no-untyped-call"
+
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -17,6 +20,9 @@ from streamlearn.stream.kafka.settings import brokers, settings_for
 _SLICE_SECONDS = 0.2
 # What a record costs in the client beside its bytes.
 _RECORD_BYTES = 100
+# A broker that has just started may not know all topics yet.
+_GONE_SECONDS = 10.0
+_FORCED_SECONDS = 1.0
 
 
 class KafkaSink:
@@ -77,7 +83,9 @@ class KafkaSink:
         self.first_error: StreamlearnError | None = None
         # The producer would wait a minute for a topic that does not exist.
         _require_topic(client, topic, self._patience)
-        self._producer, _ = connected(KafkaProducer, settings, self._patience)
+        self._producer, manager = connected(KafkaProducer, settings, self._patience)
+        self._metadata = manager.cluster
+        self._unknown_since: float | None = None
         # Otherwise the first send would look up the partitions, deaf to a stop.
         insist(lambda _: self._producer.partitions_for(topic), self._patience)
 
@@ -122,6 +130,18 @@ class KafkaSink:
             future.add_callback(lambda _: self._settle(size, None, done))
             future.add_errback(lambda error: self._settle(size, error, done))
 
+    def is_gone(self) -> bool:
+        """Tell whether brokers that answer have not known the topic for a while; asked now and then.
+
+        The client would go on trying until its `delivery_timeout_ms`, as it does while no broker answers.
+        """
+        now = time.monotonic()
+        if self._metadata.partitions_for_topic(self._topic) is not None:
+            self._unknown_since = None
+        elif self._unknown_since is None:
+            self._unknown_since = now
+        return self._unknown_since is not None and now - self._unknown_since >= _GONE_SECONDS
+
     def flush(self, timeout_seconds: float = 30.0) -> None:
         """Wait until every record sent is delivered or has failed.
 
@@ -144,7 +164,11 @@ class KafkaSink:
         try:
             self._producer.close(timeout_seconds)
         except errors.KafkaTimeoutError:
-            self._producer.close(0)
+            # kafka-python 3.0 waits for records that are under way even with no time at all, and then leaves
+            # its thread running.
+            self._producer._sender.force_close()  # type: ignore[attr-defined]
+            with suppress(errors.KafkaTimeoutError):
+                self._producer.close(_FORCED_SECONDS)
 
     def _reserve(self, size: int) -> None:
         with self._changed:
