@@ -45,6 +45,8 @@ CATALOGUE: dict[str, dict[str, list[str]]] = {
     "the newest checkpoint is torn, bit-flipped or empty": {
         "checkpoint/test_store.py": [
             "test_a_damaged_newest_is_set_aside_and_counted_and_the_one_before_is_used",
+        ],
+        "checkpoint/test_store_contract.py": [
             "test_when_none_verifies_it_refuses_to_start_however_often_it_is_asked",
         ],
         "checkpoint/test_codec.py": ["test_every_flipped_bit_is_corrupt"],
