@@ -9,7 +9,10 @@ from streamlearn.config.section import Section
 
 class _Learner(Section):
     replay_tokens: int = Field(
-        default=0, ge=0, description="Tokens of the recent past kept for second looks; 0 for none."
+        default=0,
+        ge=0,
+        le=1 << 30,
+        description="Tokens of the recent past kept for second looks; 0 for none.",
     )
     replay_looks: int = Field(
         default=1, ge=1, le=16, description="Recent sequences looked at again after each new one."
@@ -32,7 +35,10 @@ class PerceptronConfig(_Learner):
     kind: Literal["perceptron"] = "perceptron"
     cost: Cost = 0.0
     beam: int = Field(
-        default=0, ge=0, description="Labels that every search keeps at each position; 0: it is exact."
+        default=0,
+        ge=0,
+        le=1 << 16,
+        description="Labels that every search keeps at each position; 0: it is exact.",
     )
     violation: Literal["max", "early"] = Field(
         default="max", description="Where updates with a beam end: at the largest violation, or the first."
@@ -115,7 +121,7 @@ class AdfConfig(_Learner):
     keep_frequent: float = Field(
         default=0.6, gt=0, le=1, description="β: kept of a feature's rate if every sequence had it."
     )
-    window: int = Field(default=200, ge=1, description="Sequences in the first window.")
+    window: int = Field(default=200, ge=1, le=1 << 30, description="Sequences in the first window.")
     growth: float = Field(default=1.0, ge=1, le=10, description="Factor from each window to the next.")
     min_rate: float = Field(default=0.0005, ge=0, description="No rate falls below it: learning never ends.")
     sigma: float | None = Field(
@@ -137,7 +143,7 @@ class SgdConfig(_Learner):
     decay: float = Field(
         default=0.95, gt=0, le=1, description="Factor of the rate after every `per` sequences."
     )
-    per: int = Field(default=200, ge=1, description="Sequences between two changes of the rate.")
+    per: int = Field(default=200, ge=1, le=1 << 30, description="Sequences between two changes of the rate.")
     min_rate: float = Field(
         default=0.0005, ge=0, description="The rate does not fall below it: learning never ends."
     )

@@ -1,4 +1,4 @@
-"""What all sections of the configuration share: unknown keys are errors, values do not change."""
+"""What all sections of the configuration share: unknown keys are errors, values are finite and stay."""
 
 from pathlib import Path
 from typing import Annotated, TypeVar
@@ -30,4 +30,4 @@ Location = Annotated[str, AfterValidator(_possible)]
 class Section(BaseModel):
     """A mapping of known keys."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)

@@ -19,7 +19,7 @@ class LabelsConfig(Section):
         default=None, description="What a label that `map` lacks becomes; itself when not given."
     )
     max: int = Field(
-        default=1024, ge=1, description="Sequences with a label beyond this number are rejected."
+        default=1024, ge=1, le=1 << 16, description="Sequences with a label beyond this number are rejected."
     )
     constrain: Literal["none", "bio", "iobes"] = Field(
         default="none",
@@ -52,10 +52,11 @@ class FeaturesConfig(Section):
     names: int = Field(
         default=1 << 20,
         ge=0,
+        le=1 << 30,
         description="Distinct strings kept so that `inspect` can name features; 0 keeps none.",
     )
     cache: int = Field(
-        default=1 << 17, ge=1, description="Distinct values of a column whose ids are remembered."
+        default=1 << 17, ge=1, le=1 << 26, description="Distinct values of a column whose ids are remembered."
     )
 
     @model_validator(mode="after")
@@ -74,14 +75,20 @@ class CheckpointConfig(Section):
     )
     every_seconds: float = Field(default=60.0, gt=0, description="Time between checkpoints at the most.")
     every_records: int | None = Field(
-        default=None, ge=1, description="Records between checkpoints at the most."
+        default=None, ge=1, le=1 << 30, description="Records between checkpoints at the most."
     )
-    keep: int = Field(default=3, ge=3, description="Newest generations that are kept.")
+    keep: int = Field(default=3, ge=3, le=10_000, description="Newest generations that are kept.")
     keep_hourly: int = Field(
-        default=0, ge=0, description="Hours of which one generation each is kept beside the newest."
+        default=0,
+        ge=0,
+        le=100_000,
+        description="Hours of which one generation each is kept beside the newest.",
     )
     keep_daily: int = Field(
-        default=0, ge=0, description="Days of which one generation each is kept beside the newest."
+        default=0,
+        ge=0,
+        le=100_000,
+        description="Days of which one generation each is kept beside the newest.",
     )
     accept_config_change: bool = Field(
         default=False,

@@ -26,7 +26,10 @@ class SourceConfig(Section):
         description="How partitions are merged: as records come, or in turns that every replay repeats.",
     )
     quantum: int = Field(
-        default=1000, ge=1, description="Offsets that a partition gives in its turn (order: deterministic)."
+        default=1000,
+        ge=1,
+        le=1 << 30,
+        description="Offsets that a partition gives in its turn (order: deterministic).",
     )
     on_gap: Literal["fail", "continue"] = Field(
         default="fail", description="What to do when records were removed before they were learned."
@@ -35,9 +38,13 @@ class SourceConfig(Section):
         default="auto",
         description="Format of record values; auto goes by the content-type header, else JSON.",
     )
-    max_poll_records: int = Field(default=2000, ge=1, description="The most records learned in one go.")
-    max_record_bytes: int = Field(default=8 << 20, ge=1, description="Larger record values are rejected.")
-    max_tokens: int = Field(default=10_000, ge=1, description="Longer sequences are rejected.")
+    max_poll_records: int = Field(
+        default=2000, ge=1, le=1 << 20, description="The most records learned in one go."
+    )
+    max_record_bytes: int = Field(
+        default=8 << 20, ge=1, le=1 << 30, description="Larger record values are rejected."
+    )
+    max_tokens: int = Field(default=10_000, ge=1, le=1 << 20, description="Longer sequences are rejected.")
     connect_timeout_seconds: float | None = Field(
         default=None, gt=0, description="How long to wait for a broker at the start; for ever when not given."
     )
@@ -79,7 +86,7 @@ class DeadLettersConfig(Section):
     max_ratio: float | None = Field(
         default=None, ge=0, lt=1, description="Stop when more of the last `window` records are bad than this."
     )
-    window: int = Field(default=1000, ge=1, description="Records that max_ratio looks back on.")
+    window: int = Field(default=1000, ge=1, le=1 << 30, description="Records that max_ratio looks back on.")
 
     @property
     def uses_file(self) -> bool:

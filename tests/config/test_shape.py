@@ -34,6 +34,24 @@ def test_keys_are_found_at_every_level():
     assert {"model", "kafka", "source.topics", "learner.kind", "learner.average", "log.level"} <= KEYS.keys()
 
 
+def kinds_of(field):
+    return {field.annotation, *get_args(field.annotation)}
+
+
+NUMBERS = {
+    f"{section.__name__}.{name}": (section, name, 1 << 62 if int in kinds_of(field) else float("inf"))
+    for section in sections_of(Config)
+    for name, field in section.model_fields.items()
+    if {int, float} & kinds_of(field)
+}
+
+
+@pytest.mark.parametrize(("section", "name", "value"), NUMBERS.values(), ids=NUMBERS)
+def test_no_number_is_larger_than_what_can_be_counted_or_reserved(section, name, value):
+    with pytest.raises(ValidationError, match=r"less than or equal to|finite number"):
+        section.model_validate({name: value})
+
+
 @pytest.mark.parametrize("key", sorted(KEYS))
 def test_every_key_says_what_it_means_in_one_sentence(key):
     if key.endswith(".kind"):
@@ -78,7 +96,7 @@ def test_a_configuration_cannot_be_changed():
         ({"features": {"names": -1}}, "greater than or equal to 0"),
         ({"labels": {"known": ["O", "O"]}}, "'O' stands here twice"),
         ({"checkpoint": {"keep": 2}}, "greater than or equal to 3"),
-        ({"checkpoint": {"every_seconds": float("nan")}}, "greater than 0"),
+        ({"checkpoint": {"every_seconds": float("nan")}}, "finite number"),
         ({"metrics": {"port": 65536}}, "less than or equal to 65535"),
         ({"log": {"level": "loud"}}, "log.level"),
     ],
