@@ -55,7 +55,7 @@ def test_a_daemon_that_tells_all_it_can_tells_no_secret(
     served = [fetch(url + path, f"jo:{LOGIN}") for path in PATHS]
     assert [code for code, _ in served] == [200, 200, 200, 200, 200, 404]
     assert run.end(signal.SIGTERM) == 0
-    told = "".join(text for _, text in served) + str(describe(folder / "state", 100))
+    told = "".join(text for _, text in served) + str(describe(str(folder / "state"), 100))
     written = (
         b"".join(path.read_bytes() for path in (folder / "state").iterdir()) + (folder / "log").read_bytes()
     )
