@@ -1,5 +1,6 @@
 """Brokers and topics for the tests that need them."""
 
+import logging
 import os
 import signal
 from collections.abc import Callable, Iterator
@@ -81,6 +82,24 @@ def s3_server() -> Iterator[S3Server]:
 def s3(s3_server: S3Server) -> str:
     """The URL of a place in S3 that no other test uses."""
     return f"s3://{s3_server.bucket}/{next(_numbers)}"
+
+
+@pytest.fixture
+def untouched_logging() -> Iterator[None]:
+    """Let a test configure logging: it begins without handlers, and leaves all loggers as they were."""
+    root = logging.getLogger()
+    handlers, level, levels = root.handlers[:], root.level, _levels()
+    root.handlers[:] = []
+    yield
+    root.handlers[:] = handlers
+    root.setLevel(level)
+    for name in _levels():
+        logging.getLogger(name).setLevel(levels.get(name, logging.NOTSET))
+
+
+def _levels() -> dict[str, int]:
+    loggers = logging.Logger.manager.loggerDict.items()
+    return {name: logger.level for name, logger in loggers if isinstance(logger, logging.Logger)}
 
 
 @pytest.fixture

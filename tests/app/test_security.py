@@ -1,10 +1,9 @@
 """TLS, SASL and permissions of Apache Kafka: what is right works, what is wrong is one line and a code."""
 
-import logging
 import re
 import signal
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
@@ -24,16 +23,15 @@ from tests.kafka.topics import create
 from tests.sequences import make_examples
 from tests.waiting import until
 
+pytestmark = pytest.mark.usefixtures("untouched_logging")
 TOKENS = "tests.kafka.permissions"
 
 
 @pytest.fixture
 def run_here(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Iterator[Callable[[Path], tuple[int, str]]]:
+) -> Callable[[Path], tuple[int, str]]:
     """Run a daemon in this process, which has its kernels; give the exit code and what it wrote."""
-    root, client = logging.getLogger(), logging.getLogger("kafka")
-    before = root.level, list(root.handlers), client.level
 
     def run(config: Path) -> tuple[int, str]:
         monkeypatch.setattr(sys, "argv", ["streamlearn", "run", str(config)])
@@ -42,10 +40,7 @@ def run_here(
         written = capsys.readouterr()
         return int(end.value.code or 0), written.out + written.err
 
-    yield run
-    root.setLevel(before[0])
-    root.handlers[:] = before[1]
-    client.setLevel(before[2])
+    return run
 
 
 @pytest.fixture

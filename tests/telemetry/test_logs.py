@@ -6,17 +6,8 @@ import pytest
 
 from streamlearn.telemetry.logs import configure, emit
 
+pytestmark = pytest.mark.usefixtures("untouched_logging")
 logger = logging.getLogger("streamlearn.test")
-
-
-@pytest.fixture(autouse=True)
-def _untouched_logging():
-    root, kafka = logging.getLogger(), logging.getLogger("kafka")
-    before = root.handlers[:], root.level, kafka.level
-    root.handlers = []
-    yield
-    root.handlers, root.level = before[0], before[1]
-    kafka.setLevel(before[2])
 
 
 class Terminal(io.StringIO):
