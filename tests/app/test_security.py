@@ -106,7 +106,7 @@ def test_what_is_wrong_is_one_line_and_an_exit_code(
         create(apache_kafka, readable)
     files = {name: str(folder / path) for name, path in changes.items() if name == "ssl_cafile"}
     sections = {"kafka": tls_client(kafka_node, **changes | files), "log": {"format": log}}
-    config, _ = configure(folder, apache_kafka, readable, sections=sections)
+    config, _ = configure(folder, apache_kafka, readable, sections=sections, every_seconds=0.2)
     code, said = run_here(config)
     assert code == 77, said
     [line] = [line for line in said.splitlines() if not re.search(' INFO |"level": "info"', line)]
