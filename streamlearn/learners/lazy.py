@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from streamlearn.data import Rows
 from streamlearn.kernels.chain import Weights
 from streamlearn.learners.base import Outcome, Scoring, Supervision
-from streamlearn.learners.weights import ChainWeights
+from streamlearn.learners.weights import ChainWeights, zeros
 
 
 class LazyChain(ABC):
@@ -36,7 +36,7 @@ class LazyChain(ABC):
         self._clear()
 
     def _clear(self) -> None:
-        self._metas = tuple(np.zeros((rows, self._notes)) for rows in (*self._max_rows, 0))
+        self._metas = tuple(zeros((rows, self._notes)) for rows in (*self._max_rows, 0))
         self._seen = 0
 
     def _reserve(self, n_labels: int, used: tuple[int, int]) -> None:

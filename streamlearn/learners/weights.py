@@ -1,11 +1,25 @@
 """The arrays of weights of a chain, growing with the labels, trimmed for a checkpoint."""
 
+import math
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from streamlearn.kernels.chain import Weights
+
+_CACHE_LINE_BYTES = 64
+
+
+def zeros(shape: tuple[int, ...]) -> NDArray[np.float64]:
+    """Give zeros that begin with a cache line, so that few rows need one line more than they fill.
+
+    Learning waits for rows from memory as long as it computes.
+    """
+    size = math.prod(shape)
+    room = np.zeros(size + _CACHE_LINE_BYTES // 8)
+    first = -room.ctypes.data % _CACHE_LINE_BYTES // 8
+    return room[first : first + size].reshape(shape)
 
 
 class ChainWeights:
@@ -34,10 +48,10 @@ class ChainWeights:
 
     def _allocate(self, capacity: int) -> None:
         def pairs(rows: int) -> NDArray[np.float64]:
-            return np.zeros((rows, self._planes, 1 + capacity, capacity))
+            return zeros((rows, self._planes, 1 + capacity, capacity))
 
         node_rows, edge_rows = self._max_rows
-        node = np.zeros((node_rows, self._planes, 1, capacity))
+        node = zeros((node_rows, self._planes, 1, capacity))
         self.arrays = Weights(node, pairs(edge_rows), pairs(capacity if self._second_order else 0))
 
     def reserve(self, n_labels: int, used: tuple[int, int]) -> None:
