@@ -8,7 +8,8 @@ from collections import namedtuple
 
 import numpy as np
 
-from streamlearn.kernels.chain import chain_score, gather, most_active, new_lattice, score
+from streamlearn.kernels.batch import most_active
+from streamlearn.kernels.chain import chain_score, gather, new_lattice, score
 from streamlearn.kernels.jit import kernel
 from streamlearn.kernels.mask import best_labelling
 from streamlearn.kernels.pairs import expect, new_expected

@@ -22,6 +22,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from streamlearn.kernels.batch import longest_sequence
 from streamlearn.kernels.jit import kernel
 from streamlearn.kernels.viterbi import new_trellis
 
@@ -47,24 +48,6 @@ class Weights(NamedTuple):
 # label in the middle first, since what it is given leaves steps from y_{t-2} to y_t as of a first-order
 # chain; trellis: room for `streamlearn.kernels.viterbi`.
 Lattice = namedtuple("Lattice", "node_sum edge_sum emit trans triple trellis")
-
-
-@kernel
-def longest_sequence(starts):
-    """Give the positions of the longest sequence of a batch, at least 1."""
-    longest = 1
-    for i in range(starts.size - 1):
-        longest = max(longest, starts[i + 1] - starts[i])
-    return longest
-
-
-@kernel
-def most_active(starts, row_starts):
-    """Give the most active rows that a sequence of a batch has."""
-    most = 0
-    for i in range(starts.size - 1):
-        most = max(most, row_starts[starts[i + 1]] - row_starts[starts[i]])
-    return most
 
 
 @kernel

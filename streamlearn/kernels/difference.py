@@ -9,7 +9,7 @@ from collections import namedtuple
 
 import numpy as np
 
-from streamlearn.kernels.chain import longest_sequence, most_active
+from streamlearn.kernels.batch import longest_sequence, most_active
 from streamlearn.kernels.jit import kernel
 from streamlearn.kernels.perceptron import add_difference
 

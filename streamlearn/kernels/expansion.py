@@ -6,18 +6,10 @@ looked up while they are in the nearest cache.
 
 import numpy as np
 
+from streamlearn.kernels.batch import longest_sequence
 from streamlearn.kernels.jit import kernel
 from streamlearn.kernels.keys import read_values, sequence_keys
 from streamlearn.kernels.table import add_rows, find_rows
-
-
-@kernel
-def _longest(starts):
-    """Give the length of the longest sequence."""
-    longest = 0
-    for i in range(starts.size - 1):
-        longest = max(longest, starts[i + 1] - starts[i])
-    return longest
 
 
 @kernel
@@ -44,7 +36,7 @@ def find_features(macros, values, starts, slots, row_keys, rows_out):
     rows_out : int32[n · K], `ABSENT` for unknown features.
     """
     K = macros.seeds.size
-    room = _longest(starts) * K
+    room = longest_sequence(starts) * K
     by_template, keys = np.empty(room, np.uint64), np.empty(room, np.uint64)
     for i in range(starts.size - 1):
         first, last = starts[i], starts[i + 1]
@@ -71,7 +63,7 @@ def add_features(
     (rows in use after, lookups that were refused for want of room).
     """
     K = macros.seeds.size
-    room = _longest(starts) * K
+    room = longest_sequence(starts) * K
     by_template, keys, new = np.empty(room, np.uint64), np.empty(room, np.uint64), np.empty(room, np.int64)
     refused = 0
     for i in range(starts.size - 1):
