@@ -4,7 +4,9 @@ from typing import Any
 
 from streamlearn.app.restoring import restore_scores
 from streamlearn.app.tagger import open_tagger
+from streamlearn.checkpoint.reading import Loaded
 from streamlearn.config.learned import from_learned
+from streamlearn.learners.tagger import Tagger
 from streamlearn.monitor.progressive import Progressive
 
 
@@ -16,9 +18,14 @@ def describe(where: str, top: int) -> dict[str, Any]:
     CheckpointError : no checkpoint there that verifies.
     """
     tagger, loaded = open_tagger(where)
-    checkpoint = loaded.checkpoint
     progressive = Progressive()
     restore_scores(progressive, loaded, tagger)
+    return description(tagger, loaded, progressive, top)
+
+
+def description(tagger: Tagger, loaded: Loaded, progressive: Progressive, top: int) -> dict[str, Any]:
+    """Tell the same of a checkpoint that was opened before, its scores included."""
+    checkpoint = loaded.checkpoint
     config = from_learned(checkpoint.config)
     gauges = tagger.gauges()
     return {

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from streamlearn.app.inspection import describe
+from streamlearn.app.inspection import description
 from streamlearn.app.restoring import restore_scores, understood
 from streamlearn.app.tagger import open_tagger
 from streamlearn.kernels.adf import RATE
@@ -34,7 +34,7 @@ def collect(where: str) -> dict[str, Any]:
         history.restore(loaded.checkpoint.progressive.get("history", {}))
     scores = progressive.by_label.scores(len(tagger.labels))
     return {
-        **describe(where, _TOP),
+        **description(tagger, loaded, progressive, _TOP),
         "curve": history.curve(_POINTS),
         "drifts": [asdict(drift) for drift in history.drifts],
         "label_scores": {name: asdict(score) for name, score in scores.items()},
