@@ -1,12 +1,12 @@
 """A process killed at every step of a save leaves the old checkpoint or the new one, complete."""
 
-import os
-import signal
+from functools import partial
 
 import pytest
 
 from streamlearn.checkpoint.store import STEPS, CheckpointStore
 from tests.checkpoint.build import assert_same_checkpoint, make_checkpoint
+from tests.checkpoint.kill import save_and_be_killed
 
 
 def save(directory, checkpoint, on_step=lambda _: None):
@@ -21,20 +21,6 @@ def steps_of_a_save(directory, checkpoint):
     directory.mkdir()
     save(directory, checkpoint, steps.append)
     return steps
-
-
-def save_and_be_killed(directory, checkpoint, fatal_step):
-    """Save in a child process that ends itself with SIGKILL at step number `fatal_step`."""
-    pid = os.fork()
-    if pid == 0:
-        countdown = iter(range(fatal_step, -1, -1))
-        try:
-            save(directory, checkpoint, lambda _: next(countdown) or os.kill(os.getpid(), signal.SIGKILL))
-        finally:
-            os._exit(0)
-    _, status = os.waitpid(pid, 0)
-    assert os.WIFSIGNALED(status)
-    assert os.WTERMSIG(status) == signal.SIGKILL
 
 
 def load(directory):
@@ -59,7 +45,7 @@ def test_a_kill_at_any_step_leaves_the_old_or_the_new_state(tmp_path, generation
         directory.mkdir()
         for seq in range(generations):
             save(directory, make_checkpoint(seq))
-        save_and_be_killed(directory, new, number)
+        save_and_be_killed(partial(save, directory, new), number)
         loaded = load(directory)
         wanted = new if STEPS.index(step) > STEPS.index("replace") else old
         if wanted is None:

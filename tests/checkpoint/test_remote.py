@@ -3,11 +3,11 @@
 import contextlib
 import io
 import os
-import signal
 import sys
 import threading
 import uuid
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 import pytest
 
@@ -17,6 +17,7 @@ from streamlearn.checkpoint.remote import STEPS
 from streamlearn.checkpoint.writer import BackgroundWriter
 from streamlearn.errors import CheckpointError, ConfigError, StateLockedError
 from tests.checkpoint.build import assert_same_checkpoint, make_checkpoint
+from tests.checkpoint.kill import save_and_be_killed
 from tests.checkpoint.places import Bucket
 
 
@@ -160,27 +161,13 @@ def save(bucket, checkpoint, on_step=lambda _: None):
         store.save(checkpoint)
 
 
-def save_and_be_killed(bucket, checkpoint, fatal_step):
-    """Save in a child process that ends itself with SIGKILL at step number `fatal_step`."""
-    pid = os.fork()
-    if pid == 0:
-        countdown = iter(range(fatal_step, -1, -1))
-        try:
-            save(bucket, checkpoint, lambda _: next(countdown) or os.kill(os.getpid(), signal.SIGKILL))
-        finally:
-            os._exit(0)
-    _, status = os.waitpid(pid, 0)
-    assert os.WIFSIGNALED(status)
-    assert os.WTERMSIG(status) == signal.SIGKILL
-
-
 def test_a_kill_at_any_step_leaves_the_old_or_the_new_state_and_no_litter(s3):
     bucket, steps = Bucket(s3), []
     save(bucket, make_checkpoint(0), steps.append)
     assert tuple(dict.fromkeys(steps)) == STEPS
     for number, step in enumerate(STEPS):
         seq = 10 * (number + 1)
-        save_and_be_killed(bucket, make_checkpoint(seq), steps.index(step))
+        save_and_be_killed(partial(save, bucket, make_checkpoint(seq)), steps.index(step))
         loaded = bucket.store().newest()
         is_there = STEPS.index(step) > STEPS.index("point")
         assert loaded.corrupt == 0
