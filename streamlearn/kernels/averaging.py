@@ -18,7 +18,7 @@ nor a restart changes a bit.
 
 from collections import namedtuple
 
-from streamlearn.kernels.jit import kernel
+from streamlearn.kernels.jit import inner_kernel
 
 AVERAGE_NONE, AVERAGE_ALL, AVERAGE_EXPONENTIAL = 0, 1, 2
 
@@ -29,7 +29,7 @@ Averaging = namedtuple("Averaging", "kind half_life")
 _STRIDE = 512.0
 
 
-@kernel
+@inner_kernel
 def due(averaging, count):
     """Give the factor of a change in plane 1, where `count` sequences were learned before; 0 for none."""
     if averaging.kind == AVERAGE_ALL:
@@ -41,19 +41,19 @@ def due(averaging, count):
     return 0.0
 
 
-@kernel
+@inner_kernel
 def share(averaging, count):
     """Give what is taken of plane 1 from plane 0 for predictions, once `count` sequences are learned."""
     owed = due(averaging, count)
     return 1.0 / owed if owed else 0.0
 
 
-@kernel
+@inner_kernel
 def _base(averaging, count):
     return count // averaging.half_life // _STRIDE * _STRIDE
 
 
-@kernel
+@inner_kernel
 def _scale_plane(weights, used, factor):
     """Multiply plane 1 of the rows in use; by loops, which compile in a fifth of the time of slices."""
     for row in range(used):
@@ -62,7 +62,7 @@ def _scale_plane(weights, used, factor):
                 weights[row, 1, slot, y] *= factor
 
 
-@kernel
+@inner_kernel
 def rescale(averaging, count, used, weights):
     """Move plane 1 to the base of `count` learned sequences; to be called after each of them.
 

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamlearn.kernels.batch import longest_sequence
-from streamlearn.kernels.jit import kernel
+from streamlearn.kernels.jit import inner_kernel, kernel
 from streamlearn.kernels.viterbi import new_trellis
 
 
@@ -66,7 +66,7 @@ def new_lattice(rows, n_labels, planes, weights):
     )
 
 
-@kernel
+@inner_kernel
 def _sum_rows(weights, rows, values, out):
     """Add up the rows of `weights` float64[R, S] that are active at one position, as much as fits `out`."""
     out[:] = 0.0
@@ -81,7 +81,7 @@ def _sum_rows(weights, rows, values, out):
                     out[s] += weights[row, s]
 
 
-@kernel
+@inner_kernel
 def gather(rows, first, last, weights, lattice):
     """Add up the weights, all planes that are read, of the features of the sequence `first`..`last`."""
     node, edge = weights.node, weights.edge
@@ -97,7 +97,7 @@ def gather(rows, first, last, weights, lattice):
             _sum_rows(flat_edge, rows.edge_rows[begin:end], rows.node_values[:0], lattice.edge_sum[t])
 
 
-@kernel
+@inner_kernel
 def score(length, n_labels, rich, weights, plane, share, lattice):
     """Turn gathered sums into the scores of `lattice`: a plane minus `share` times plane 1.
 
@@ -137,7 +137,7 @@ def score(length, n_labels, rich, weights, plane, share, lattice):
         _score_triples(L, weights.triple, plane, share, lattice.triple)
 
 
-@kernel
+@inner_kernel
 def _score_triples(L, weights, plane, share, out):
     for y_prev in range(min(L, out.shape[0])):
         for y_prev2 in range(L):
@@ -147,7 +147,7 @@ def _score_triples(L, weights, plane, share, out):
                     out[y_prev, y_prev2, y] -= share * weights[y_prev2, 1, 1 + y_prev, y]
 
 
-@kernel
+@inner_kernel
 def chain_score(lattice, labels, rich):
     """Give the score of one labelling, int32[T]."""
     total = lattice.emit[0, labels[0]]

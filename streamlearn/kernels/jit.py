@@ -48,12 +48,26 @@ def cache_of(path: Path) -> Path:
     return CACHE / f"{path.stem}-{fingerprint(sources)}"
 
 
+def _compiled(function: Any, **options: Any) -> Any:
+    # setattr: numba creates the options of its config at run time, where type checkers do not see them.
+    setattr(numba.config, "CACHE_DIR", str(cache_of(Path(function.__code__.co_filename))))  # noqa: B010
+    return numba.njit(cache=True, nogil=True, error_model="numpy", **options)(function)
+
+
 def kernel(function: Any) -> Any:
     """Compile a function of arrays and scalars.
 
     It runs without the GIL: the next batch is polled and decoded while this one is learned. A division by
     zero gives inf as in numpy, without a branch per division.
     """
-    # setattr: numba creates the options of its config at run time, where type checkers do not see them.
-    setattr(numba.config, "CACHE_DIR", str(cache_of(Path(function.__code__.co_filename))))  # noqa: B010
-    return numba.njit(cache=True, nogil=True, error_model="numpy")(function)
+    return _compiled(function)
+
+
+def inner_kernel(function: Any) -> Any:
+    """Compile what other kernels call for each sequence or position, which makes no array and gives none.
+
+    Numba counts references to arrays, and to each slice of one, with instructions that lock the memory bus: a
+    sixth of the time of a CRF of three labels. Here it does not, so that making an array is an error, and
+    giving one would be a fault.
+    """
+    return _compiled(function, _nrt=False)

@@ -25,7 +25,7 @@ import numpy as np
 from streamlearn.kernels.averaging import due, rescale, share
 from streamlearn.kernels.chain import new_lattice
 from streamlearn.kernels.difference import difference, new_difference
-from streamlearn.kernels.jit import kernel
+from streamlearn.kernels.jit import inner_kernel, kernel
 from streamlearn.kernels.rival import Search, find_rival
 
 # aggressiveness: C; regularization: r; is_max_loss: whether z is that of the largest loss, or predicted.
@@ -40,12 +40,12 @@ def _flat(weights):
     return weights.reshape(weights.shape[0], weights.shape[1], weights[0, 0].size)
 
 
-@kernel
+@inner_kernel
 def _variance(weights, row, at):
     return 1.0 / (1.0 + weights[row, 2, at]) if weights.shape[1] > 2 else 1.0
 
 
-@kernel
+@inner_kernel
 def _spread(vector, weights):
     """Give Δφᵀ Σ Δφ, of one array of weights."""
     total = 0.0
@@ -54,7 +54,7 @@ def _spread(vector, weights):
     return total
 
 
-@kernel
+@inner_kernel
 def _move(vector, step, owed, confidence, weights):
     """Do w += step · Σ Δφ, then Σ⁻¹ += confidence · Δφ², of one array of weights; give the change of ‖w‖²."""
     change = 0.0
@@ -69,7 +69,7 @@ def _move(vector, step, owed, confidence, weights):
     return change
 
 
-@kernel
+@inner_kernel
 def _cost(gold, path):
     """Give ρ."""
     wrong = 0

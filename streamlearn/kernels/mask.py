@@ -10,7 +10,7 @@ import numpy as np
 
 from streamlearn.kernels.beam import beam_search, best_prefix
 from streamlearn.kernels.chain import score
-from streamlearn.kernels.jit import kernel
+from streamlearn.kernels.jit import inner_kernel, kernel
 from streamlearn.kernels.viterbi import viterbi
 
 # first, last float64[L] and pairs float64[L, L], [y_prev, y]: 0 or -inf, for all labels or more; all three
@@ -20,7 +20,7 @@ Mask = namedtuple("Mask", "first pairs last beam", defaults=(0,))
 ANYTHING = Mask(np.empty(0), np.empty((0, 0)), np.empty(0))
 
 
-@kernel
+@inner_kernel
 def _forbid(lattice, length, n_labels, rich, mask):
     emit, trans = lattice.emit, lattice.trans
     for y in range(n_labels):

@@ -7,11 +7,11 @@ import numpy as np
 
 from streamlearn.kernels.averaging import due, rescale, share
 from streamlearn.kernels.chain import new_lattice
-from streamlearn.kernels.jit import kernel
+from streamlearn.kernels.jit import inner_kernel, kernel
 from streamlearn.kernels.rival import find_rival
 
 
-@kernel
+@inner_kernel
 def add_step(weights, row, slot, y, step, owed):
     """Add `step` to one weight and `owed` times as much to plane 1; give the change of weight²."""
     before = weights[row, 0, slot, y]
@@ -21,7 +21,7 @@ def add_step(weights, row, slot, y, step, owed):
     return step * (2.0 * before + step)
 
 
-@kernel
+@inner_kernel
 def add_difference(rows, first, gold, path, rate, owed, plain_edges, weights):
     """Do w += rate · (Φ(x, gold) − Φ(x, path)) for the sequence that begins at `first`.
 
@@ -67,7 +67,7 @@ def add_difference(rows, first, gold, path, rate, owed, plain_edges, weights):
     return change
 
 
-@kernel
+@inner_kernel
 def add_triples(gold, path, rate, owed, triple):
     """Do the same for the triples of labels; give the change of ‖w‖²."""
     change = 0.0

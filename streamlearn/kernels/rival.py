@@ -4,7 +4,7 @@ from collections import namedtuple
 
 from streamlearn.kernels.beam import beam_search, best_prefix, violation
 from streamlearn.kernels.chain import chain_score, gather, score
-from streamlearn.kernels.jit import kernel
+from streamlearn.kernels.jit import inner_kernel, kernel
 from streamlearn.kernels.mask import best_labelling
 from streamlearn.kernels.viterbi import viterbi
 
@@ -13,7 +13,7 @@ from streamlearn.kernels.viterbi import viterbi
 Search = namedtuple("Search", "cost beam is_early")
 
 
-@kernel
+@inner_kernel
 def _add_cost(gold, n_labels, cost, lattice):
     """Add `cost` to the score of every wrong label."""
     for t in range(gold.size):

@@ -14,7 +14,7 @@ import numpy as np
 
 from streamlearn.kernels.averaging import due, rescale, share
 from streamlearn.kernels.chain import new_lattice
-from streamlearn.kernels.jit import kernel
+from streamlearn.kernels.jit import inner_kernel, kernel
 from streamlearn.kernels.perceptron import add_step, add_triples
 from streamlearn.kernels.rival import find_rival
 from streamlearn.kernels.swvp_gamma import set_gamma
@@ -41,7 +41,7 @@ def new_mixture(longest, most):
     return Mixture(sums[0], sums[1], sums[2], sums[3], np.zeros(most))
 
 
-@kernel
+@inner_kernel
 def _margin(positions, gold, path, rich, lattice):
     """Give w · (Φ(x, y) − Φ(x, m^J)) for the wrong positions of J, minus the cost of each."""
     emit, trans = lattice.emit, lattice.trans
@@ -68,7 +68,7 @@ def _assign(positions, gold, path, mixed_out):
         mixed_out[positions[i]] = path[positions[i]]
 
 
-@kernel
+@inner_kernel
 def _margin_of_triples(gold, mixed, triple):
     """Give what triples of labels add to a margin."""
     margin = 0.0
@@ -127,7 +127,7 @@ def _decide(strategy, wrong, gold, path, marks, rich, lattice, sets, mixture, ta
     _mix(sets, gamma, gold.size, mixture)
 
 
-@kernel
+@inner_kernel
 def _add_pairs(change, row, before, now, both, left, right, owed, edge):
     """Do what all J ask of the pair of labels at one position, for one row; add its change of ‖w‖².
 

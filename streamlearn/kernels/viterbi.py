@@ -8,7 +8,7 @@ from collections import namedtuple
 
 import numpy as np
 
-from streamlearn.kernels.jit import kernel
+from streamlearn.kernels.jit import inner_kernel, kernel
 
 # Scores are of the best labelling up to a position that ends in a label, or in a pair of labels. best
 # float64[2, L], back int32[T, L]; pair_best float64[2, L, L], [y_prev, y], and pair_back int16[T, L, L],
@@ -31,7 +31,7 @@ def new_trellis(longest, n_labels, middles):
     )
 
 
-@kernel
+@inner_kernel
 def _find_reach(trans, L, reach_out):
     """Find the best transition from each label."""
     for y_prev in range(L):
@@ -40,7 +40,7 @@ def _find_reach(trans, L, reach_out):
             reach_out[y_prev] = max(reach_out[y_prev], trans[y_prev, y])
 
 
-@kernel
+@inner_kernel
 def _find_rivals(before, trans, reach, n_labels, rivals_out):
     """Find the previous labels that can win before any label, in ascending order; give how many.
 
@@ -62,7 +62,7 @@ def _find_rivals(before, trans, reach, n_labels, rivals_out):
     return found
 
 
-@kernel
+@inner_kernel
 def step(before, trans, rivals, n_rivals, L, now_out, back_out):
     """Find the best previous label before each label, and the score by then; the first of equal rivals."""
     for y in range(L):
@@ -77,7 +77,7 @@ def step(before, trans, rivals, n_rivals, L, now_out, back_out):
                 back_out[y] = y_prev
 
 
-@kernel
+@inner_kernel
 def viterbi(lattice, n_labels, rich, path_out):
     """Find the labelling of the highest score; ties go to the lower label, decided from the last position.
 
@@ -120,7 +120,7 @@ def viterbi(lattice, n_labels, rich, path_out):
     return final[y_best]
 
 
-@kernel
+@inner_kernel
 def _viterbi_of_pairs(lattice, L, rich, path_out):
     """Do the same where T > 2 and triples of labels have scores."""
     emit, triple = lattice.emit, lattice.triple

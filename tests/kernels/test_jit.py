@@ -3,9 +3,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
+from numba.core.errors import NumbaError
 
 import streamlearn
+from streamlearn.kernels.jit import inner_kernel
 
 PACKAGE = Path(streamlearn.__file__).parent
 KERNELS = ["jit", "keys", "strings", "table"]
@@ -74,3 +77,29 @@ def test_compiled_code_goes_to_the_cache_of_its_module(copy, tmp_path):
         check=True,
     )
     assert {path.name.partition("-")[0] for path in cache.iterdir()} == {"keys"}
+
+
+@inner_kernel
+def _make_an_array(n):
+    return np.zeros(n).sum()
+
+
+@inner_kernel
+def _give_a_slice(values):
+    return values[1:]
+
+
+@inner_kernel
+def _sum_of_slices(values):
+    total = 0.0
+    for i in range(values.shape[0]):
+        total += values[i][0]
+    return total
+
+
+def test_an_inner_kernel_reads_slices_but_neither_makes_nor_gives_arrays():
+    assert _sum_of_slices(np.ones((3, 2))) == 3.0
+    with pytest.raises(NumbaError):
+        _make_an_array(3)
+    with pytest.raises(NumbaError, match="Only accept returning of array passed into the function"):
+        _give_a_slice(np.ones(3))
