@@ -7,7 +7,8 @@ from collections import namedtuple
 
 import numpy as np
 
-from streamlearn.kernels.jit import kernel
+from streamlearn.kernels.exponential import exponentials
+from streamlearn.kernels.jit import inner_kernel, kernel
 
 # node float64[T, L]: P(y_t), first the scaled forward values; edge float64[T or 1, L, L]:
 # P(y_{t-1}, y_t), summed over t into index 0 where no edge feature depends on the position; weight, turned
@@ -18,6 +19,7 @@ Marginals = namedtuple("Marginals", "node edge weight turned local beta")
 # Exponentials are 0 (forbidden) or at least this, and forward and backward values, which sum to 1, are 0 or
 # at least its square: no product of two exponentials and one value underflows.
 SMALL = 1e-75
+LOG_SMALL = np.log(SMALL)
 
 
 @kernel
@@ -34,52 +36,67 @@ def new_marginals(lattice):
     )
 
 
-@kernel
-def exponentiate(trans, emit, L, weight, turned):
-    """Write exp(trans + emit - top) and its transpose.
+@inner_kernel
+def _less_top(trans, emit, L, out):
+    """Write trans + emit - top.
 
     Returns
     -------
-    top, their maximum; NaN where something is too small.
+    top, their maximum; NaN where an exponential would be too small.
     """
-    top = -np.inf
+    top, too_small = -np.inf, False
     for y_prev in range(L):
         for y in range(L):
             top = max(top, trans[y_prev, y] + emit[y])
     for y_prev in range(L):
         for y in range(L):
-            x = trans[y_prev, y] + emit[y]
-            value = np.exp(x - top) if x > -np.inf else 0.0
-            if value < SMALL and x > -np.inf:
-                return np.nan
-            weight[y_prev, y] = value
-            turned[y, y_prev] = value
-    return top
+            x = trans[y_prev, y] + emit[y] - top
+            too_small |= -np.inf < x < LOG_SMALL
+            out[y_prev, y] = x
+    return np.nan if too_small else top
 
 
-@kernel
-def exponentiate_all(emit, length, L, local):
-    """Write exp(emit - its maximum at each position).
+@inner_kernel
+def exponentiate_steps(trans, emit, first, last, L, weight, room):
+    """Write exp(trans + emit - their maximum) at each position from `first` to before `last`.
+
+    `room` is shaped like `weight`.
 
     Returns
     -------
     The sum of the maxima; NaN where something is too small.
     """
-    total = 0.0
+    total, size = 0.0, weight[0].size
+    for t in range(first, last):
+        total += _less_top(trans[t], emit[t], L, weight[t])
+    begin, end = first * size, last * size
+    exponentials(weight.reshape(weight.size)[begin:end], room.reshape(room.size)[begin:end])
+    return total
+
+
+@inner_kernel
+def exponentiate_all(emit, length, L, local, room):
+    """Write exp(emit - its maximum at each position); `room` is shaped like `local`.
+
+    Returns
+    -------
+    The sum of the maxima; NaN where something is too small.
+    """
+    total, too_small, n = 0.0, False, length * local.shape[1]
     for t in range(length):
         top = emit[t, 0]
         for y in range(1, L):
             top = max(top, emit[t, y])
         for y in range(L):
-            x = emit[t, y]
-            local[t, y] = np.exp(x - top) if x > -np.inf else 0.0
-            if local[t, y] < SMALL and x > -np.inf:
-                return np.nan
+            x = emit[t, y] - top
+            too_small |= -np.inf < x < LOG_SMALL
+            local[t, y] = x
         total += top
-    return total
+    exponentials(local.reshape(local.size)[:n], room.reshape(room.size)[:n])
+    return np.nan if too_small else total
 
 
-@kernel
+@inner_kernel
 def _normalize(values, L):
     """Divide by the sum.
 
@@ -98,7 +115,7 @@ def _normalize(values, L):
     return np.nan if lost else total
 
 
-@kernel
+@inner_kernel
 def _forward(lattice, length, L, rich, out):
     """Fill `out.node` with forward values that sum to 1 at each position.
 
@@ -106,11 +123,18 @@ def _forward(lattice, length, L, rich, out):
     -------
     log Z; NaN where numbers get too small.
     """
-    node, local, weight = out.node, out.local, out.weight
-    log_z = exponentiate_all(lattice.emit, 1 if rich else length, L, local)
-    if length > 1 and not rich:
-        top = exponentiate(lattice.trans[0], np.zeros(L), L, weight[0], out.turned[0])
-        log_z += (length - 1) * top
+    node, local, weight, turned, beta = out.node, out.local, out.weight, out.turned, out.beta
+    log_z = exponentiate_all(lattice.emit, 1 if rich else length, L, local, beta)
+    beta[0, :L] = 0.0
+    if rich:
+        log_z += exponentiate_steps(lattice.trans, lattice.emit, 1, length, L, weight, turned)
+        local[1:length, :L] = 1.0
+    elif length > 1:
+        log_z += (length - 1) * exponentiate_steps(lattice.trans, beta, 0, 1, L, weight, turned)
+    for t in range(1 if rich else 0, length if rich else 1):
+        for y_prev in range(L):
+            for y in range(L):
+                turned[t, y, y_prev] = weight[t, y_prev, y]
     for t in range(length):
         if t == 0:
             for y in range(L):
@@ -119,10 +143,6 @@ def _forward(lattice, length, L, rich, out):
             before, now = node[t - 1], node[t]
             for y in range(L):
                 now[y] = 0.0
-            if rich:
-                log_z += exponentiate(lattice.trans[t], lattice.emit[t], L, weight[t], out.turned[t])
-                for y in range(L):
-                    local[t, y] = 1.0
             shared = weight[t if rich else 0]
             for y_prev in range(L):
                 for y in range(L):
@@ -136,7 +156,7 @@ def _forward(lattice, length, L, rich, out):
     return log_z
 
 
-@kernel
+@inner_kernel
 def _backward(length, L, rich, out):
     """Turn forward values into marginals.
 

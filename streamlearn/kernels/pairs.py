@@ -9,8 +9,17 @@ from collections import namedtuple
 
 import numpy as np
 
-from streamlearn.kernels.crf import SMALL, exponentiate, exponentiate_all, log_sum, marginals, new_marginals
-from streamlearn.kernels.jit import kernel
+from streamlearn.kernels.crf import (
+    LOG_SMALL,
+    SMALL,
+    exponentiate_all,
+    exponentiate_steps,
+    log_sum,
+    marginals,
+    new_marginals,
+)
+from streamlearn.kernels.exponential import exponentials
+from streamlearn.kernels.jit import inner_kernel, kernel
 
 # first: Marginals, of which node and edge are of either order; triple float64[L or 0, L, L],
 # [y_{t-1}, y_{t-2}, y_t]: P of each triple, summed over t. The rest is room: weight float64[2, L, L, L]:
@@ -62,7 +71,7 @@ def expect(lattice, length, n_labels, rich, out):
     return log_z
 
 
-@kernel
+@inner_kernel
 def _exponentiate_triples(triple, L, weight, turned):
     """Write exp(triple - top) and its transposes.
 
@@ -70,7 +79,7 @@ def _exponentiate_triples(triple, L, weight, turned):
     -------
     top, their maximum; NaN where something is too small.
     """
-    top = -np.inf
+    top, too_small = -np.inf, False
     for y_prev in range(L):
         for y_prev2 in range(L):
             for y in range(L):
@@ -78,16 +87,18 @@ def _exponentiate_triples(triple, L, weight, turned):
     for y_prev in range(L):
         for y_prev2 in range(L):
             for y in range(L):
-                x = triple[y_prev, y_prev2, y]
-                value = np.exp(x - top) if x > -np.inf else 0.0
-                if value < SMALL and x > -np.inf:
-                    return np.nan
-                weight[y_prev, y_prev2, y] = value
-                turned[y_prev, y, y_prev2] = value
-    return top
+                x = triple[y_prev, y_prev2, y] - top
+                too_small |= -np.inf < x < LOG_SMALL
+                weight[y_prev, y_prev2, y] = x
+    exponentials(weight.reshape(weight.size), turned.reshape(turned.size))
+    for y_prev in range(L):
+        for y_prev2 in range(L):
+            for y in range(L):
+                turned[y_prev, y, y_prev2] = weight[y_prev, y_prev2, y]
+    return np.nan if too_small else top
 
 
-@kernel
+@inner_kernel
 def _exponentiate_steps(lattice, length, L, rich, out):
     """Fill `out.step`, and `out.first.local[0]` for the first position.
 
@@ -95,25 +106,23 @@ def _exponentiate_steps(lattice, length, L, rich, out):
     -------
     What was taken out of all exponents together; NaN where something is too small.
     """
-    local, first = out.first.local, out.first
-    total = exponentiate_all(lattice.emit, 1 if rich else length, L, local)
-    if not rich:
-        total += (length - 1) * exponentiate(
-            lattice.trans[0], np.zeros(L), L, first.weight[0], first.turned[0]
-        )
+    trans, first = lattice.trans, out.first
+    local, beta, weight, turned = first.local, first.beta, first.weight, first.turned
+    total = exponentiate_all(lattice.emit, 1 if rich else length, L, local, beta)
+    if rich:
+        return total + exponentiate_steps(trans, lattice.emit, 1, length, L, out.step, turned)
+    beta[0, :L] = 0.0
+    total += (length - 1) * exponentiate_steps(trans, beta, 0, 1, L, weight, turned)
     for t in range(1, length):
-        if rich:
-            total += exponentiate(lattice.trans[t], lattice.emit[t], L, out.step[t], first.turned[t])
-        else:
-            for y_prev in range(L):
-                for y in range(L):
-                    out.step[t, y_prev, y] = first.weight[0, y_prev, y] * local[t, y]
-                    if 0.0 < out.step[t, y_prev, y] < SMALL:
-                        return np.nan
+        for y_prev in range(L):
+            for y in range(L):
+                out.step[t, y_prev, y] = weight[0, y_prev, y] * local[t, y]
+                if 0.0 < out.step[t, y_prev, y] < SMALL:
+                    return np.nan
     return total
 
 
-@kernel
+@inner_kernel
 def _normalize(values, L):
     """Divide by the sum.
 
@@ -134,7 +143,7 @@ def _normalize(values, L):
     return np.nan if lost else total
 
 
-@kernel
+@inner_kernel
 def _forward(lattice, length, L, rich, out):
     """Fill `out.alpha` with forward values that sum to 1 at each position.
 
@@ -166,7 +175,7 @@ def _forward(lattice, length, L, rich, out):
     return log_z
 
 
-@kernel
+@inner_kernel
 def _backward(length, L, out):
     """Turn forward values into P(y_{t-1}, y_t), and sum the triples up.
 
@@ -241,7 +250,7 @@ def _log_expect(lattice, length, L, rich, out):
     return log_z
 
 
-@kernel
+@inner_kernel
 def _sum_up(length, L, rich, out):
     """Turn P(y_{t-1}, y_t) into the marginals of the first order."""
     pairs, node, edge = out.alpha, out.first.node, out.first.edge
