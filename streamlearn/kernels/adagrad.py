@@ -15,13 +15,13 @@ from collections import namedtuple
 import numpy as np
 
 from streamlearn.kernels.ascent import climb, new_ascent, predict_and_differentiate
-from streamlearn.kernels.jit import kernel
+from streamlearn.kernels.jit import inner_kernel, kernel
 
 # floor: what every sum of squares begins with; inverse_variance: 1 / σ², 0 without L2.
 Steps = namedtuple("Steps", "rate floor inverse_variance")
 
 
-@kernel
+@inner_kernel
 def _shrink(row, weights, owed, steps):
     """Follow the L2 term; `weights` is float64[row, plane · ·]."""
     size = weights.shape[1] // 2
@@ -29,7 +29,7 @@ def _shrink(row, weights, owed, steps):
         weights[row, s] *= np.exp(-owed * steps.rate / np.sqrt(steps.floor + weights[row, size + s]))
 
 
-@kernel
+@inner_kernel
 def _settle_all(rows, begin, end, weights, meta, due, steps):
     flat = weights.reshape(weights.shape[0], weights[0].size)
     for i in range(begin, end):
@@ -39,7 +39,7 @@ def _settle_all(rows, begin, end, weights, meta, due, steps):
             meta[row, 0] = due
 
 
-@kernel
+@inner_kernel
 def _adapt(rows, begin, end, weights, slopes, steps):
     """Move the active rows along `slopes`, which are 0 afterwards: a row that comes twice moves once."""
     flat = weights.reshape(weights.shape[0], weights[0].size)
@@ -78,8 +78,7 @@ def adagrad_pass(
     """
     node, edge, triple = weights
     ascent = new_ascent(rows, max(n_labels, labels_known[-1]), 1, weights)
-    contexts = np.arange(triple.shape[0]).astype(np.int32)
-    plain, rich = np.zeros(1, np.int32), rows.edge_rows.size > 0
+    rich = rows.edge_rows.size > 0
     for i in range(rows.starts.size - 1):
         first, last = rows.starts[i], rows.starts[i + 1]
         L = labels_known[i]
@@ -87,9 +86,9 @@ def adagrad_pass(
         edge_span = (rows.edge_starts[first], rows.edge_starts[last]) if rich else (0, 0)
         _settle_all(rows.node_rows, node_span[0], node_span[1], node, metas[0], due, steps)
         _settle_all(rows.edge_rows, edge_span[0], edge_span[1], edge, metas[1], due, steps)
-        _settle_all(plain, 0, 1, edge, metas[1], due, steps)
-        n_contexts = L if contexts.size and last - first > 2 else 0
-        _settle_all(contexts, 0, n_contexts, triple, metas[2], due, steps)
+        _settle_all(ascent.fixed, 0, 1, edge, metas[1], due, steps)
+        n_contexts = L if triple.size and last - first > 2 else 0
+        _settle_all(ascent.fixed, 0, n_contexts, triple, metas[2], due, steps)
         loss_out[i] = predict_and_differentiate(
             rows, first, labels[first:last], n_labels, L, 0, 0.0, mask, weights, ascent,
             predicted_out[first:last],
@@ -97,12 +96,12 @@ def adagrad_pass(
         ascent.node_steps[:] = importance[i]
         ascent.edge_steps[:] = importance[i]
         ascent.triple_steps[:] = importance[i]
-        plain_step = importance[i] if plain_edges else 0.0
-        climb(rows, first, last - first, L, plain_step, 0.0, slopes, ascent)
+        ascent.plain_steps[0] = importance[i]
+        climb(rows, first, last - first, L, plain_edges, 0.0, slopes, ascent)
         _adapt(rows.node_rows, node_span[0], node_span[1], node, slopes.node, steps)
         _adapt(rows.edge_rows, edge_span[0], edge_span[1], edge, slopes.edge, steps)
-        _adapt(plain, 0, 1, edge, slopes.edge, steps)
-        _adapt(contexts, 0, n_contexts, triple, slopes.triple, steps)
+        _adapt(ascent.fixed, 0, 1, edge, slopes.edge, steps)
+        _adapt(ascent.fixed, 0, n_contexts, triple, slopes.triple, steps)
         n_labels = L
         seen += 1
         due += steps.inverse_variance / seen

@@ -7,7 +7,7 @@ w ← w · (1 − γ · λ · q) with λ = 1 / (N σ²), where N is the number o
 pushed beyond 0.
 
 Nothing is done for rows that are not active: what the closed windows owe to a row is settled when it is
-touched again (`_pay`), to the same values as if it had been done at once.
+touched again (`_owed`, `_pay`), to the same values as if it had been done at once.
 
 `meta[row]` holds (rate, count v, window of the last settlement, sequences seen when it was counted last, and
 for AVERAGE_EXPONENTIAL the sequences that are in the average); windows are numbered from 1, so that a row of
@@ -21,8 +21,8 @@ from collections import namedtuple
 import numpy as np
 
 from streamlearn.kernels.ascent import climb, new_ascent, predict_and_differentiate
-from streamlearn.kernels.averaging import AVERAGE_ALL, AVERAGE_EXPONENTIAL
-from streamlearn.kernels.jit import kernel
+from streamlearn.kernels.averaging import AVERAGE_ALL, AVERAGE_EXPONENTIAL, AVERAGE_NONE
+from streamlearn.kernels.jit import inner_kernel, kernel
 
 RATE, COUNT, WINDOW, COUNTED, AVERAGED = 0, 1, 2, 3, 4
 
@@ -36,7 +36,7 @@ Schedule = namedtuple(
 )
 
 
-@kernel
+@inner_kernel
 def window_end(number, schedule):
     """Give the number of sequences after which window `number` is over; 0 for number 0."""
     if schedule.growth == 1.0:
@@ -45,22 +45,21 @@ def window_end(number, schedule):
     return int(np.floor(schedule.window * total))
 
 
-@kernel
-def _pay(rows, weights, meta, window, seen, schedule):
-    """Bring rates, weights and averages of rows up to now; what is paid is not paid again.
+@inner_kernel
+def _owed(rows, meta, window, seen, schedule, owed_out):
+    """Bring rates up to now, and tell what the weights and averages owe; nothing is owed twice.
 
     Parameters
     ----------
     rows : int32[·], rows that have been active before.
-    weights : float64[R, plane · ·].
     window : the window now.
     seen : the sequences seen, up to which an exponential average is brought.
+    owed_out : float64[·, 3], (scale, keep, add) of each: w ← scale · w and plane 1 ← keep · plane 1 + add ·
+        (old w).
     """
-    half = weights.shape[1] // 2
     fades = schedule.average == AVERAGE_EXPONENTIAL
     for i in range(rows.size):
         row = rows[i]
-        # w ← scale · w, plane 1 ← keep · plane 1 + add · (old w)
         scale, keep, add = 1.0, 1.0, 0.0
         rate, first = meta[row, RATE], int(meta[row, WINDOW])
         averaged = meta[row, AVERAGED] if fades else 0.0
@@ -84,45 +83,62 @@ def _pay(rows, weights, meta, window, seen, schedule):
             stay = schedule.retain ** (seen - averaged)
             keep, add = stay * keep, stay * add + (1.0 - stay) * scale
             meta[row, AVERAGED] = seen
-        if schedule.average:
+        if first != window:
+            meta[row, RATE], meta[row, WINDOW], meta[row, COUNT] = rate, window, 0.0
+        owed_out[i, 0], owed_out[i, 1], owed_out[i, 2] = scale, keep, add
+
+
+@inner_kernel
+def _pay(rows, weights, averages, owed):
+    """Let rows of `weights`, float64[R, plane · ·], pay what they owe; `averages`: whether plane 1 does."""
+    # A loop of its own: the processor fetches the weights of several rows at once.
+    half = weights.shape[1] // 2
+    for i in range(rows.size):
+        row, scale, keep, add = rows[i], owed[i, 0], owed[i, 1], owed[i, 2]
+        if averages:
             for s in range(half):
                 weights[row, half + s] = keep * weights[row, half + s] + add * weights[row, s]
                 weights[row, s] *= scale
         elif scale != 1.0:
             for s in range(weights.shape[1]):
                 weights[row, s] *= scale
-        if first != window:
-            meta[row, RATE], meta[row, WINDOW], meta[row, COUNT] = rate, window, 0.0
 
 
-@kernel
-def _settle(rows, weights, meta, window, seen, importance, schedule, stale, steps_out):
+@inner_kernel
+def _settle(rows, weights, meta, window, seen, importance, schedule, stale, owed, steps_out):
     """Bring active rows up to now, count each once for its sequence, and give importance · rate.
 
-    `stale` int32[·] is room for as many rows.
+    `stale` int32[2, ·] and `owed` float64[·, 3] are room for as many rows.
     """
     fades = schedule.average == AVERAGE_EXPONENTIAL
     n = 0
     for i in range(rows.size):
         row = rows[i]
-        if row >= 0 and (fades or meta[row, WINDOW] != window):
-            if meta[row, WINDOW]:
-                stale[n] = row
-                n += 1
-            else:
+        if row >= 0:
+            if fades or meta[row, WINDOW] != window:
+                if meta[row, WINDOW]:
+                    stale[0, n], stale[1, n] = row, i
+                    n += 1
+                    continue
                 late = schedule.keep_rare ** (window - schedule.since) if schedule.is_late else 1.0
                 meta[row, RATE] = max(schedule.rate * late, schedule.min_rate)
                 meta[row, WINDOW], meta[row, COUNTED] = window, -1.0
                 if fades:
                     meta[row, AVERAGED] = seen
-    _pay(stale[:n], weights.reshape(weights.shape[0], weights[0].size), meta, window, seen, schedule)
-    for i in range(rows.size):
-        row = rows[i]
-        if row >= 0:
             if meta[row, COUNTED] != seen:
                 meta[row, COUNT] += 1.0
                 meta[row, COUNTED] = seen
             steps_out[i] = importance * meta[row, RATE]
+    _owed(stale[0, :n], meta, window, seen, schedule, owed)
+    flat = weights.reshape(weights.shape[0], weights[0].size)
+    _pay(stale[0, :n], flat, schedule.average != AVERAGE_NONE, owed)
+    for k in range(n):
+        row = stale[0, k]
+        if row >= 0:
+            if meta[row, COUNTED] != seen:
+                meta[row, COUNT] += 1.0
+                meta[row, COUNTED] = seen
+            steps_out[stale[1, k]] = importance * meta[row, RATE]
 
 
 @kernel
@@ -149,27 +165,27 @@ def adf_pass(
     """
     node, edge, triple = weights
     ascent = new_ascent(rows, max(n_labels, labels_known[-1]), node.shape[1], weights)
-    plain, plain_steps = np.zeros(1 if plain_edges else 0, np.int32), np.zeros(1)
-    contexts = np.arange(triple.shape[0]).astype(np.int32)
-    stale = np.empty(max(1, ascent.node_steps.size, ascent.edge_steps.size, contexts.size), np.int32)
+    plain = ascent.fixed[: 1 if plain_edges else 0]
+    stale = np.empty((2, max(ascent.node_steps.size, ascent.edge_steps.size, ascent.fixed.size)), np.int32)
+    owed = np.empty((stale.shape[1], 3))
     rich = rows.edge_rows.size > 0
     for i in range(rows.starts.size - 1):
         first, last = rows.starts[i], rows.starts[i + 1]
         gold, weight, L = labels[first:last], importance[i], labels_known[i]
         active = rows.node_rows[rows.node_starts[first] : rows.node_starts[last]]
-        _settle(active, node, metas[0], window, seen, weight, schedule, stale, ascent.node_steps)
+        _settle(active, node, metas[0], window, seen, weight, schedule, stale, owed, ascent.node_steps)
         if rich:
             active = rows.edge_rows[rows.edge_starts[first] : rows.edge_starts[last]]
-            _settle(active, edge, metas[1], window, seen, weight, schedule, stale, ascent.edge_steps)
-        active = contexts[: L if last - first > 2 else 0]
-        _settle(active, triple, metas[2], window, seen, weight, schedule, stale, ascent.triple_steps)
-        _settle(plain, edge, metas[1], window, seen, weight, schedule, stale, plain_steps)
+            _settle(active, edge, metas[1], window, seen, weight, schedule, stale, owed, ascent.edge_steps)
+        active = ascent.fixed[: L if triple.size and last - first > 2 else 0]
+        _settle(active, triple, metas[2], window, seen, weight, schedule, stale, owed, ascent.triple_steps)
+        _settle(plain, edge, metas[1], window, seen, weight, schedule, stale, owed, ascent.plain_steps)
         plane, share = averaging(schedule, seen)
         loss_out[i] = predict_and_differentiate(
             rows, first, gold, n_labels, L, plane, share, mask, weights, ascent, predicted_out[first:last]
         )
         count = float(seen) if schedule.average == AVERAGE_ALL else 0.0
-        climb(rows, first, last - first, L, plain_steps[0], count, weights, ascent)
+        climb(rows, first, last - first, L, plain_edges, count, weights, ascent)
         n_labels = L
         seen += 1
         if seen == window_end(window, schedule):
@@ -177,7 +193,7 @@ def adf_pass(
     return window
 
 
-@kernel
+@inner_kernel
 def averaging(schedule, seen):
     """Tell which plane, minus which share of plane 1, predictions are made with."""
     if schedule.average == AVERAGE_EXPONENTIAL:
@@ -197,19 +213,21 @@ def settled(rows, weights, meta, window, seen, schedule, weights_out):
     for i in range(rows.size):
         flat_out[i] = flat[rows[i]]
         meta_out[i] = meta[rows[i]]
-    _pay(_active(meta_out), flat_out, meta_out, window, seen, schedule)
+    _pay_all(flat_out, meta_out, window, seen, schedule)
 
 
 @kernel
-def _active(meta):
-    """Give the rows that have been active."""
-    return np.flatnonzero(meta[:, WINDOW]).astype(np.int32)
+def _pay_all(weights, meta, window, seen, schedule):
+    """Let all rows that have been active pay what they owe, and give them."""
+    active = np.flatnonzero(meta[:, WINDOW]).astype(np.int32)
+    owed = np.empty((active.size, 3))
+    _owed(active, meta, window, seen, schedule, owed)
+    _pay(active, weights, schedule.average != AVERAGE_NONE, owed)
+    return active
 
 
 @kernel
 def rewarm(weights, meta, window, seen, schedule):
     """Give every row the rate of a new one, once it has paid what it owes under the old one."""
-    active = _active(meta)
-    _pay(active, weights.reshape(weights.shape[0], weights[0].size), meta, window, seen, schedule)
-    for row in active:
+    for row in _pay_all(weights.reshape(weights.shape[0], weights[0].size), meta, window, seen, schedule):
         meta[row, RATE] = schedule.rate

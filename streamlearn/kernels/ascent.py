@@ -10,30 +10,36 @@ import numpy as np
 
 from streamlearn.kernels.batch import most_active
 from streamlearn.kernels.chain import chain_score, gather, new_lattice, score
-from streamlearn.kernels.jit import kernel
+from streamlearn.kernels.jit import inner_kernel, kernel
 from streamlearn.kernels.mask import best_labelling
 from streamlearn.kernels.pairs import expect, new_expected
 
 # node float64[T, label], edge float64[T or 1, slot · label]: the gradient at each position, of pairs summed
 # into index 0 where no edge feature depends on the position; triple float64[row, slot · label]: of triples,
-# summed; node_steps, edge_steps, triple_steps float64[·]: how far each active row of the sequence goes along
-# it.
-Ascent = namedtuple("Ascent", "lattice expected node edge triple node_steps edge_steps triple_steps")
+# summed; node_steps, edge_steps, plain_steps float64[1], triple_steps float64[·]: how far each active row of
+# the sequence goes along it; fixed int32[·]: 0, 1, …, the rows that no feature stands for: of edge the first,
+# with the plain transitions, of triple all.
+Ascent = namedtuple(
+    "Ascent", "lattice expected node edge triple node_steps edge_steps plain_steps triple_steps fixed"
+)
 
 
 @kernel
 def new_ascent(rows, n_labels, planes, weights):
     """Allocate what the longest sequence of `rows` needs; `planes` of the weights are read."""
     lattice = new_lattice(rows, n_labels, planes, weights)
+    contexts = weights.triple.shape[0]
     return Ascent(
         lattice,
         new_expected(lattice),
         np.empty_like(lattice.emit),
         np.zeros((lattice.trans.shape[0], weights.edge[0, 0].size)),
-        np.zeros((weights.triple.shape[0], weights.edge[0, 0].size)),
+        np.zeros((contexts, weights.edge[0, 0].size)),
         np.empty(most_active(rows.starts, rows.node_starts)),
         np.empty(most_active(rows.starts, rows.edge_starts) if rows.edge_rows.size else 0),
-        np.empty(weights.triple.shape[0]),
+        np.zeros(1),
+        np.empty(contexts),
+        np.arange(max(1, contexts)).astype(np.int32),
     )
 
 
@@ -68,7 +74,7 @@ def predict_and_differentiate(
     return log_z - chain_score(lattice, gold, rich)
 
 
-@kernel
+@inner_kernel
 def _differentiate(gold, L, rich, capacity, ascent):
     """Turn marginals into the gradient."""
     slopes, pairs = ascent.node, ascent.edge
@@ -92,7 +98,7 @@ def _differentiate(gold, L, rich, capacity, ascent):
         _differentiate_triples(gold, L, capacity, ascent.expected.triple, ascent.triple)
 
 
-@kernel
+@inner_kernel
 def _differentiate_triples(gold, L, capacity, expected, slopes_out):
     for y_prev in range(L):
         for y_prev2 in range(L):
@@ -103,7 +109,7 @@ def _differentiate_triples(gold, L, capacity, expected, slopes_out):
         slopes_out[gold[t - 2], (1 + gold[t - 1]) * capacity + gold[t]] += 1.0
 
 
-@kernel
+@inner_kernel
 def _add_rows(rows, steps, slopes, end, count, weights):
     """Do w += step · slopes, up to `end`, for the rows active at one position.
 
@@ -121,13 +127,13 @@ def _add_rows(rows, steps, slopes, end, count, weights):
                     weights[row, half + s] += count * (step * slopes[s])
 
 
-@kernel
-def climb(rows, first, length, n_labels, plain_step, count, weights, ascent):
+@inner_kernel
+def climb(rows, first, length, n_labels, plain_edges, count, weights, ascent):
     """Do w += step · gradient for every active row of a sequence, each with its own step.
 
     Parameters
     ----------
-    plain_step : step of the plain transitions; 0 if they are not learned.
+    plain_edges : whether the plain transitions are learned.
     count : what plane 1 gets of each change, as `streamlearn.kernels.perceptron` counts; 0 for nothing.
     weights : what goes up: Weights, or anything of their shape.
     ascent : as `predict_and_differentiate` left it, with the steps; it is used up.
@@ -141,7 +147,6 @@ def climb(rows, first, length, n_labels, plain_step, count, weights, ascent):
     if rows.node_values.size:
         for i in range(node_begin, rows.node_starts[first + length]):
             ascent.node_steps[i - node_begin] *= rows.node_values[i]
-    plain, plain_steps = np.zeros(1, np.int32), np.full(1, plain_step)
     for t in range(length):
         begin, end = rows.node_starts[first + t], rows.node_starts[first + t + 1]
         steps = ascent.node_steps[begin - node_begin : end - node_begin]
@@ -157,15 +162,15 @@ def climb(rows, first, length, n_labels, plain_step, count, weights, ascent):
             if t and middle < end:
                 steps = steps[rows.edge_singles :]
                 _add_rows(rows.edge_rows[middle:end], steps, slopes, reach, count, flat_edge)
-        if plain_step and t and (rich or t == 1):
-            _add_rows(plain, plain_steps, slopes, (1 + L) * capacity, count, flat_edge)
+        if plain_edges and t and (rich or t == 1):
+            _add_rows(ascent.fixed[:1], ascent.plain_steps, slopes, (1 + L) * capacity, count, flat_edge)
     if weights.triple.size and length > 2:
         _climb_triples(L, capacity, count, weights.triple, ascent)
 
 
-@kernel
+@inner_kernel
 def _climb_triples(L, capacity, count, weights, ascent):
-    flat, rows = weights.reshape(weights.shape[0], weights[0].size), np.arange(L).astype(np.int32)
+    flat = weights.reshape(weights.shape[0], weights[0].size)
     for y in range(L):
-        one = slice(y, y + 1)
-        _add_rows(rows[one], ascent.triple_steps[one], ascent.triple[y], (1 + L) * capacity, count, flat)
+        row, step = ascent.fixed[y : y + 1], ascent.triple_steps[y : y + 1]
+        _add_rows(row, step, ascent.triple[y], (1 + L) * capacity, count, flat)
