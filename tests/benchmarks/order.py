@@ -8,13 +8,13 @@ counts.
 """
 
 import argparse
-import json
 import time
 from itertools import islice
 from pathlib import Path
 
 from streamlearn.app.evaluation import Evaluation, open_examples
 from streamlearn.config.layers import load
+from tests.benchmarks.accuracy.tasks import second_order
 from tests.benchmarks.throughput import fail
 
 
@@ -23,9 +23,8 @@ class Contender:
 
     def __init__(self, path: Path, kind: str, order: int, files: list[str]) -> None:
         settings = [f"learner.kind={kind}", "learner.replay_tokens=0"]
-        templates = load(path, settings).features.templates
         if order == 2:
-            settings.append("features.templates=" + json.dumps(f"{templates}\nT"))
+            settings.append(second_order(path))
         self._config = load(path, settings)
         self._located = list(open_examples(self._config, files, fail))
         self.name, self.learned, self.decoded = f"{kind}, order {order}", 0.0, 0.0

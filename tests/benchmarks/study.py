@@ -18,7 +18,6 @@ from pathlib import Path
 
 from streamlearn.app.tagger import warm_up
 from streamlearn.app.workers import available_cores, spread
-from streamlearn.config.layers import load
 from tests.benchmarks.accuracy.results import Found, Results, markdown, row
 from tests.benchmarks.accuracy.runs import Run, work
 from tests.benchmarks.accuracy.tagging import tag_jnlpba
@@ -56,7 +55,7 @@ class Study:
     def rows(self, task: Task) -> dict[str, tuple[str, ...]]:
         """Do all runs of a task that are not done, and give the row of each learner."""
         for learner in self._learners:
-            warm_up(load(task.config, [f"learner.kind={LEARNERS[learner].kind}"]), say)
+            warm_up(task.load(f"learner.kind={LEARNERS[learner].kind}"), say)
         self._do([run for learner in self._learners for run in self._trials(task, learner)])
         self._do([self._converging(task, learner) for learner in self._learners]
                  + [run for learner in self._learners for run in self._one_pass(task, learner)])  # fmt: skip
@@ -134,7 +133,7 @@ def run(wanted: Sequence[Task], options: argparse.Namespace) -> None:
     study = Study(results, options.learners, options.orders, options.max_passes, options.jobs)
     rows: list[tuple[str, ...]] = []
     for task in wanted:
-        if task.name == "jnlpba-pos":
+        if task.name.startswith("jnlpba-pos"):
             tag_jnlpba(options.data, task.train.parent, max(1, options.jobs))
         rows += study.rows(task).values()
         (options.output / "table.md").write_text(markdown(rows, options.orders))

@@ -79,7 +79,7 @@ def test_every_task_and_every_setting_is_a_configuration(tmp_path: Path) -> None
     for task in found:
         for learner in LEARNERS:
             for settings in study.grid_of(learner):
-                load(task.config, [f"learner.kind={LEARNERS[learner].kind}", *settings])
+                task.load(f"learner.kind={LEARNERS[learner].kind}", *settings)
     assert {variant.kind for variant in LEARNERS.values()} == KINDS.keys()
     assert len({task.name for task in found}) == len(found)
 

@@ -11,7 +11,6 @@ import numpy as np
 
 from streamlearn.app.evaluation import Evaluation, open_examples
 from streamlearn.app.tagger import warm_up
-from streamlearn.config.layers import load
 from streamlearn.config.learned import digest, learned_part
 from streamlearn.config.shape import Config
 from streamlearn.events import Learned
@@ -55,7 +54,7 @@ class Run:
 
 @cache
 def _configured(run: Run) -> Config:
-    return load(run.task.config, [f"learner.kind={LEARNERS[run.learner].kind}", *run.settings])
+    return run.task.load(f"learner.kind={LEARNERS[run.learner].kind}", *run.settings)
 
 
 @dataclass

@@ -1,8 +1,12 @@
 """What is learned, from which files, with which settings tried: the study as data."""
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+
+from streamlearn.config.layers import load
+from streamlearn.config.shape import Config
 
 HERE = Path(__file__).parent
 CONFIGS = HERE.parents[2] / "configs"
@@ -10,12 +14,22 @@ CONFIGS = HERE.parents[2] / "configs"
 
 @dataclass(frozen=True)
 class Task:
-    """A configuration, and what it learns and is tested on."""
+    """A configuration, and what it learns and is tested on; `settings` are changes of the configuration."""
 
     name: str
     config: Path
     train: Path
     test: Path
+    settings: tuple[str, ...] = ()
+
+    def load(self, *settings: str) -> Config:
+        """Give the configuration with further changes."""
+        return load(self.config, [*self.settings, *settings])
+
+
+def second_order(config: Path) -> str:
+    """Give the change that adds triples of labels to the templates of a configuration."""
+    return "features.templates=" + json.dumps(f"{load(config).features.templates}\nT")
 
 
 def tasks(data: Path, output: Path) -> list[Task]:
@@ -25,17 +39,21 @@ def tasks(data: Path, output: Path) -> list[Task]:
     461 tags: a pass takes a minute, and the voted perceptron 10 GB.
     """
 
-    def task(name: str, config: Path, folder: Path, train: str = "train") -> Task:
-        return Task(name, config, folder / f"{train}.jsonl.gz", folder / "test.jsonl.gz")
+    def task(name: str, config: Path, folder: Path, train: str = "train", *settings: str) -> Task:
+        return Task(name, config, folder / f"{train}.jsonl.gz", folder / "test.jsonl.gz", settings)
+
+    ner, ner_pos = CONFIGS / "ner.yaml", HERE / "ner-pos.yaml"
 
     return [
         task("chunking-np", CONFIGS / "chunking-np.yaml", data / "conll2000"),
         task("chunking", CONFIGS / "chunking.yaml", data / "conll2000"),
-        task("jnlpba", CONFIGS / "ner.yaml", data / "jnlpba"),
-        task("jnlpba-pos", HERE / "ner-pos.yaml", output / "jnlpba-pos"),
+        task("jnlpba", ner, data / "jnlpba"),
+        task("jnlpba-triples", ner, data / "jnlpba", "train", second_order(ner)),
+        task("jnlpba-pos", ner_pos, output / "jnlpba-pos"),
+        task("jnlpba-pos-triples", ner_pos, output / "jnlpba-pos", "train", second_order(ner_pos)),
         task("msr", CONFIGS / "segmentation.yaml", data / "msr"),
         task("pku", CONFIGS / "segmentation.yaml", data / "pku", "train_official10pct"),
-        task("wnut17", CONFIGS / "ner.yaml", data / "wnut17"),
+        task("wnut17", ner, data / "wnut17"),
         task("pos-wsj", CONFIGS / "pos-collins.yaml", data / "wsj_sample_pos"),
         task("pos-brown", CONFIGS / "pos-collins.yaml", data / "brown_pos"),
     ]
