@@ -132,6 +132,7 @@ def _settle(rows, weights, meta, window, seen, importance, schedule, stale, owed
     _owed(stale[0, :n], meta, window, seen, schedule, owed)
     flat = weights.reshape(weights.shape[0], weights[0].size)
     _pay(stale[0, :n], flat, schedule.average != AVERAGE_NONE, owed)
+    # As above, in so many words: a function of its own would be called for every row.
     for k in range(n):
         row = stale[0, k]
         if row >= 0:

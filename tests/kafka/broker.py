@@ -18,7 +18,7 @@ from tests.certificates import Authority
 from tests.waiting import until
 
 POM = Path(__file__).with_name("pom.xml")
-CACHE = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "streamlearn" / "kafka-4.3.1"
+CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "streamlearn" / "kafka-4.3.1"
 # Of the user `learner`: such that it is found wherever it leaks.
 PASSWORD = "correct-horse"
 _COPY = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies"
