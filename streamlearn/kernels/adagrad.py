@@ -96,8 +96,8 @@ def adagrad_pass(
         ascent.node_steps[:] = importance[i]
         ascent.edge_steps[:] = importance[i]
         ascent.triple_steps[:] = importance[i]
-        ascent.plain_steps[0] = importance[i]
-        climb(rows, first, last - first, L, plain_edges, 0.0, slopes, ascent)
+        ascent.plain_steps[0] = importance[i] if plain_edges else 0.0
+        climb(rows, first, last - first, L, 0.0, slopes, ascent)
         _adapt(rows.node_rows, node_span[0], node_span[1], node, slopes.node, steps)
         _adapt(rows.edge_rows, edge_span[0], edge_span[1], edge, slopes.edge, steps)
         _adapt(ascent.fixed, 0, 1, edge, slopes.edge, steps)

@@ -132,14 +132,13 @@ def _settle(rows, weights, meta, window, seen, importance, schedule, stale, owed
     _owed(stale[0, :n], meta, window, seen, schedule, owed)
     flat = weights.reshape(weights.shape[0], weights[0].size)
     _pay(stale[0, :n], flat, schedule.average != AVERAGE_NONE, owed)
-    # As above, in so many words: a function of its own would be called for every row.
+    # The same as for rows that owe nothing: as a function it would not be inlined, but called for every row.
     for k in range(n):
         row = stale[0, k]
-        if row >= 0:
-            if meta[row, COUNTED] != seen:
-                meta[row, COUNT] += 1.0
-                meta[row, COUNTED] = seen
-            steps_out[stale[1, k]] = importance * meta[row, RATE]
+        if meta[row, COUNTED] != seen:
+            meta[row, COUNT] += 1.0
+            meta[row, COUNTED] = seen
+        steps_out[stale[1, k]] = importance * meta[row, RATE]
 
 
 @kernel
@@ -186,7 +185,7 @@ def adf_pass(
             rows, first, gold, n_labels, L, plane, share, mask, weights, ascent, predicted_out[first:last]
         )
         count = float(seen) if schedule.average == AVERAGE_ALL else 0.0
-        climb(rows, first, last - first, L, plain_edges, count, weights, ascent)
+        climb(rows, first, last - first, L, count, weights, ascent)
         n_labels = L
         seen += 1
         if seen == window_end(window, schedule):

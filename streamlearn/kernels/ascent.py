@@ -17,8 +17,8 @@ from streamlearn.kernels.pairs import expect, new_expected
 # node float64[T, label], edge float64[T or 1, slot · label]: the gradient at each position, of pairs summed
 # into index 0 where no edge feature depends on the position; triple float64[row, slot · label]: of triples,
 # summed; node_steps, edge_steps, plain_steps float64[1], triple_steps float64[·]: how far each active row of
-# the sequence goes along it; fixed int32[·]: 0, 1, …, the rows that no feature stands for: of edge the first,
-# with the plain transitions, of triple all.
+# the sequence goes along it, and the plain transitions, which are not learned where that is 0; fixed
+# int32[·]: 0, 1, …, the rows that no feature stands for: of edge the first, of triple all.
 Ascent = namedtuple(
     "Ascent", "lattice expected node edge triple node_steps edge_steps plain_steps triple_steps fixed"
 )
@@ -128,12 +128,11 @@ def _add_rows(rows, steps, slopes, end, count, weights):
 
 
 @inner_kernel
-def climb(rows, first, length, n_labels, plain_edges, count, weights, ascent):
+def climb(rows, first, length, n_labels, count, weights, ascent):
     """Do w += step · gradient for every active row of a sequence, each with its own step.
 
     Parameters
     ----------
-    plain_edges : whether the plain transitions are learned.
     count : what plane 1 gets of each change, as `streamlearn.kernels.perceptron` counts; 0 for nothing.
     weights : what goes up: Weights, or anything of their shape.
     ascent : as `predict_and_differentiate` left it, with the steps; it is used up.
@@ -162,7 +161,7 @@ def climb(rows, first, length, n_labels, plain_edges, count, weights, ascent):
             if t and middle < end:
                 steps = steps[rows.edge_singles :]
                 _add_rows(rows.edge_rows[middle:end], steps, slopes, reach, count, flat_edge)
-        if plain_edges and t and (rich or t == 1):
+        if ascent.plain_steps[0] and t and (rich or t == 1):
             _add_rows(ascent.fixed[:1], ascent.plain_steps, slopes, (1 + L) * capacity, count, flat_edge)
     if weights.triple.size and length > 2:
         _climb_triples(L, capacity, count, weights.triple, ascent)

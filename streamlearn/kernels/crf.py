@@ -13,7 +13,8 @@ from streamlearn.kernels.jit import inner_kernel, kernel
 # node float64[T, L]: P(y_t), first the scaled forward values; edge float64[T or 1, L, L]:
 # P(y_{t-1}, y_t), summed over t into index 0 where no edge feature depends on the position; weight, turned
 # float64[T or 1, L, L]: exponentials of trans, and their transposes; local float64[T, L]: exponentials of
-# emit, 1 where they are in `weight`; beta float64[T, L]: backward values.
+# emit, 1 where they are in `weight`; beta float64[T, L]: backward values. Before that, turned and beta are
+# room for what exponentials need.
 Marginals = namedtuple("Marginals", "node edge weight turned local beta")
 
 # Exponentials are 0 (forbidden) or at least this, and forward and backward values, which sum to 1, are 0 or
@@ -116,6 +117,39 @@ def _normalize(values, L):
 
 
 @inner_kernel
+def transpose(weight, first, last, L, turned):
+    """Write the transposes of the matrices from `first` to before `last`."""
+    for t in range(first, last):
+        for y_prev in range(L):
+            for y in range(L):
+                turned[t, y, y_prev] = weight[t, y_prev, y]
+
+
+@inner_kernel
+def _exponentiate(lattice, length, L, rich, out):
+    """Fill `out.local`, `out.weight` and `out.turned`.
+
+    Returns
+    -------
+    What was taken out of all exponents together; NaN where something is too small.
+    """
+    local, weight, turned, beta = out.local, out.weight, out.turned, out.beta
+    if rich:
+        total = exponentiate_all(lattice.emit, 1, L, local, beta)
+        total += exponentiate_steps(lattice.trans, lattice.emit, 1, length, L, weight, turned)
+        local[1:length, :L] = 1.0
+        transpose(weight, 1, length, L, turned)
+        return total
+    total = exponentiate_all(lattice.emit, length, L, local, beta)
+    if length > 1:
+        # Steps without emissions, which are in `local`.
+        beta[0, :L] = 0.0
+        total += (length - 1) * exponentiate_steps(lattice.trans, beta, 0, 1, L, weight, turned)
+        transpose(weight, 0, 1, L, turned)
+    return total
+
+
+@inner_kernel
 def _forward(lattice, length, L, rich, out):
     """Fill `out.node` with forward values that sum to 1 at each position.
 
@@ -123,18 +157,8 @@ def _forward(lattice, length, L, rich, out):
     -------
     log Z; NaN where numbers get too small.
     """
-    node, local, weight, turned, beta = out.node, out.local, out.weight, out.turned, out.beta
-    log_z = exponentiate_all(lattice.emit, 1 if rich else length, L, local, beta)
-    beta[0, :L] = 0.0
-    if rich:
-        log_z += exponentiate_steps(lattice.trans, lattice.emit, 1, length, L, weight, turned)
-        local[1:length, :L] = 1.0
-    elif length > 1:
-        log_z += (length - 1) * exponentiate_steps(lattice.trans, beta, 0, 1, L, weight, turned)
-    for t in range(1 if rich else 0, length if rich else 1):
-        for y_prev in range(L):
-            for y in range(L):
-                turned[t, y, y_prev] = weight[t, y_prev, y]
+    node, local, weight = out.node, out.local, out.weight
+    log_z = _exponentiate(lattice, length, L, rich, out)
     for t in range(length):
         if t == 0:
             for y in range(L):

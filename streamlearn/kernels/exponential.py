@@ -1,8 +1,7 @@
 """exp of many numbers at once.
 
 Compilers turn a loop over arithmetic into one over vectors of four or eight numbers, but not one that calls
-the C library. Where edge features depend on the position, a CRF takes L² exponentials at each: with eleven
-labels a quarter of its time, if one by one.
+the C library. Where edge features depend on the position, a CRF takes L² exponentials at each.
 """
 
 import math

@@ -1,4 +1,4 @@
-"""The one decorator of all kernels, and where their machine code is cached."""
+"""The decorators of kernels, and where their machine code is cached."""
 
 import hashlib
 import os
@@ -66,8 +66,8 @@ def kernel(function: Any) -> Any:
 def inner_kernel(function: Any) -> Any:
     """Compile what other kernels call for each sequence or position, which makes no array and gives none.
 
-    Numba counts references to arrays, and to each slice of one, with instructions that lock the memory bus: a
-    sixth of the time of a CRF of three labels. Here it does not, so that making an array is an error, and
-    giving one would be a fault.
+    Numba counts references to arrays, and to each slice of one, with atomic instructions: much of the time of
+    a chain with few labels. Here it does not. To make an array, or to assign one to a slice, is an error of
+    compilation. What is called from here is compiled so too: an inner kernel calls inner kernels only.
     """
     return _compiled(function, _nrt=False)

@@ -17,6 +17,7 @@ from streamlearn.kernels.crf import (
     log_sum,
     marginals,
     new_marginals,
+    transpose,
 )
 from streamlearn.kernels.exponential import exponentials
 from streamlearn.kernels.jit import inner_kernel, kernel
@@ -91,10 +92,7 @@ def _exponentiate_triples(triple, L, weight, turned):
                 too_small |= -np.inf < x < LOG_SMALL
                 weight[y_prev, y_prev2, y] = x
     exponentials(weight.reshape(weight.size), turned.reshape(turned.size))
-    for y_prev in range(L):
-        for y_prev2 in range(L):
-            for y in range(L):
-                turned[y_prev, y, y_prev2] = weight[y_prev, y_prev2, y]
+    transpose(weight, 0, L, L, turned)
     return np.nan if too_small else top
 
 
@@ -111,6 +109,7 @@ def _exponentiate_steps(lattice, length, L, rich, out):
     total = exponentiate_all(lattice.emit, 1 if rich else length, L, local, beta)
     if rich:
         return total + exponentiate_steps(trans, lattice.emit, 1, length, L, out.step, turned)
+    # Steps without emissions, which are in `local`.
     beta[0, :L] = 0.0
     total += (length - 1) * exponentiate_steps(trans, beta, 0, 1, L, weight, turned)
     for t in range(1, length):

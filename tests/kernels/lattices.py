@@ -84,9 +84,19 @@ def dense_scores(rows, i, labels, weights, plane, share):
     return emit, trans, triples
 
 
-def lattice_of(emit, trans, triple=None):
-    """Give a lattice with these scores; `triple` [y_prev2, y_prev, y] is of the second order."""
-    length, labels = emit.shape
-    triples = np.empty((0, labels, labels)) if triple is None else triple.swapaxes(0, 1).copy()
+def lattice_of(emit, trans, triple=None, spare=0):
+    """Give a lattice with these scores; `triple` [y_prev2, y_prev, y] is of the second order.
+
+    There is room for so many `spare` positions and labels, which holds NaN.
+    """
+    length, labels = (size + spare for size in emit.shape)
+    triples = np.empty((0, labels, labels)) if triple is None else _padded(triple.swapaxes(0, 1), spare)
     trellis = new_trellis(length, labels, len(triples))
-    return Lattice(np.empty((length, 2 * labels)), np.empty((0, 2)), emit, trans, triples, trellis)
+    sums = np.empty((length, 2 * labels)), np.empty((0, 2))
+    positions = spare if len(trans) > 1 else 0
+    trans = _padded(trans, spare)[: len(trans) + positions]
+    return Lattice(*sums, _padded(emit, spare), trans, triples, trellis)
+
+
+def _padded(array, spare):
+    return np.pad(array, [(0, spare)] * array.ndim, constant_values=np.nan)

@@ -58,7 +58,7 @@ def test_the_step_is_the_gradient_by_finite_differences(
     ascent.plain_steps[:] = importance
     ascent.triple_steps[:] = importance
     up = zeros_like(weights)
-    climb(rows, rows.starts[i], gold.size, labels, True, 3.0, up, ascent)
+    climb(rows, rows.starts[i], gold.size, labels, 3.0, up, ascent)
     for array, step, slots in zip(weights, up, (1, 1 + labels, 1 + labels), strict=True):
         assert np.allclose(step[:, 1], 3.0 * step[:, 0], rtol=1e-12, atol=1e-15)
         assert not step[:, :, slots:].any()
@@ -83,7 +83,7 @@ def test_features_of_pairs_alone_move_no_single_label(rng, singles):
     _, _, ascent = loss(rows, 0, gold, 2, weights)
     ascent.node_steps[:] = ascent.edge_steps[:] = 1.0
     up = zeros_like(weights)
-    climb(rows, 0, 3, 2, False, 0.0, up, ascent)
+    climb(rows, 0, 3, 2, 0.0, up, ascent)
     moved = [row for row in range(4) if up.edge[row, 0, 0].any()]
     assert set(moved) <= {0: set(), 1: {1, 2}, 2: {1, 2, 3}}[singles]
     assert not up.edge[0].any()

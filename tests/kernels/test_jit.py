@@ -1,3 +1,4 @@
+import ast
 import shutil
 import subprocess
 import sys
@@ -79,27 +80,46 @@ def test_compiled_code_goes_to_the_cache_of_its_module(copy, tmp_path):
     assert {path.name.partition("-")[0] for path in cache.iterdir()} == {"keys"}
 
 
-@inner_kernel
-def _make_an_array(n):
-    return np.zeros(n).sum()
+def _shift(values):
+    values[:2] = values[1:3]
+    return values[0]
 
 
-@inner_kernel
-def _give_a_slice(values):
+def _tail(values):
     return values[1:]
 
 
-@inner_kernel
-def _sum_of_slices(values):
+def _sum_of_firsts(values):
     total = 0.0
     for i in range(values.shape[0]):
         total += values[i][0]
     return total
 
 
-def test_an_inner_kernel_reads_slices_but_neither_makes_nor_gives_arrays():
-    assert _sum_of_slices(np.ones((3, 2))) == 3.0
-    with pytest.raises(NumbaError):
-        _make_an_array(3)
+def test_an_inner_kernel_reads_slices_but_neither_copies_nor_gives_them():
+    assert inner_kernel(_sum_of_firsts)(np.ones((3, 2))) == 3.0
+    with pytest.raises(NumbaError, match="NRT required"):
+        inner_kernel(_shift)(np.arange(3.0))
     with pytest.raises(NumbaError, match="Only accept returning of array passed into the function"):
-        _give_a_slice(np.ones(3))
+        inner_kernel(_tail)(np.ones(3))
+
+
+def test_an_inner_kernel_calls_no_other_kernels():
+    functions = [
+        node
+        for path in (PACKAGE / "kernels").glob("*.py")
+        for node in ast.parse(path.read_text()).body
+        if isinstance(node, ast.FunctionDef)
+    ]
+    plain = {function.name for function in functions if _decorators(function) == {"kernel"}}
+    inner = [function for function in functions if _decorators(function) == {"inner_kernel"}]
+    assert plain
+    assert inner
+    for function in inner:
+        for node in ast.walk(function):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+                assert node.func.id not in plain - {each.name for each in inner}, function.name
+
+
+def _decorators(function):
+    return {each.id for each in function.decorator_list if isinstance(each, ast.Name)}

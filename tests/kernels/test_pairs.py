@@ -15,14 +15,17 @@ both_kinds = pytest.mark.parametrize(
 )
 
 
-def compute(emit, trans, triple):
+def compute(emit, trans, triple=None, spare=0):
     """Give log Z, marginals, and P of triples summed over positions, [y_prev2, y_prev, y]."""
-    lattice = lattice_of(emit, trans, triple)
+    lattice = lattice_of(emit, trans, triple, spare)
     out = new_expected(lattice)
-    for values in (out.weight, out.step, out.alpha, out.beta, out.triple):
+    for values in (*out.first, *out[1:]):
         values[:] = np.nan
-    log_z = expect(lattice, len(emit), emit.shape[1], len(trans) > 1, out)
-    return log_z, out.first.node, out.first.edge, out.triple.swapaxes(0, 1)
+    length, labels = emit.shape
+    log_z = expect(lattice, length, labels, len(trans) > 1, out)
+    n = slice(labels)
+    node, edge = out.first.node[:length, n], out.first.edge[: len(trans), n, n]
+    return log_z, node, edge, out.triple.swapaxes(0, 1)[n, n, n]
 
 
 def assert_as_enumerated(emit, trans, triple, **tolerance):
@@ -123,3 +126,21 @@ def test_long_sequences_lose_nothing(rich, scale):
         edge[1:] if rich else edge[0], joint if rich else joint.sum(axis=0), rtol=1e-7, atol=1e-7
     )
     assert np.allclose(triple, np.einsum("ta,tb,tc->abc", p[:-2], p[1:-1], p[2:]), rtol=1e-7, atol=1e-7)
+
+
+@both_kinds
+@settings(max_examples=40, deadline=None)
+@given(
+    rng=seeds,
+    length=st.integers(2, 5),
+    labels=st.integers(1, 4),
+    spare=st.integers(1, 3),
+    order=st.integers(1, 2),
+)
+def test_room_to_spare_changes_no_bit(rich, rng, length, labels, spare, order):
+    emit = rng.normal(0, 2, (length, labels))
+    trans = rng.normal(0, 2, (length if rich else 1, labels, labels))
+    triple = rng.normal(0, 2, (labels,) * 3) if order == 2 else None
+    tight, roomy = compute(emit, trans, triple), compute(emit, trans, triple, spare)
+    for found, wanted in zip(roomy, tight, strict=True):
+        assert np.array_equal(found, wanted, equal_nan=True)
