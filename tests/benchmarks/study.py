@@ -54,17 +54,21 @@ class Study:
 
     def rows(self, task: Task) -> dict[str, tuple[str, ...]]:
         """Do all runs of a task that are not done, and give the row of each learner."""
-        for learner in self._learners:
+        learners = self._suited(task)
+        for learner in learners:
             warm_up(task.load(f"learner.kind={LEARNERS[learner].kind}"), say)
-        self._do([run for learner in self._learners for run in self._trials(task, learner)])
-        self._do([self._converging(task, learner) for learner in self._learners]
-                 + [run for learner in self._learners for run in self._one_pass(task, learner)])  # fmt: skip
-        self._do([self._many_passes(task, learner) for learner in self._learners])
-        return {learner: self._row(task, learner) for learner in self._learners}
+        self._do([run for learner in learners for run in self._trials(task, learner)])
+        self._do([self._converging(task, learner) for learner in learners]
+                 + [run for learner in learners for run in self._one_pass(task, learner)])  # fmt: skip
+        self._do([self._many_passes(task, learner) for learner in learners])
+        return {learner: self._row(task, learner) for learner in learners}
 
     def curves(self, task: Task) -> dict[str, Found]:
         """Give what the pass in the file's order found, by learner."""
-        return {learner: self._results[self._one_pass(task, learner)[0]] for learner in self._learners}
+        return {learner: self._results[self._one_pass(task, learner)[0]] for learner in self._suited(task)}
+
+    def _suited(self, task: Task) -> list[str]:
+        return [learner for learner in self._learners if learner not in task.without]
 
     def _trials(self, task: Task, learner: str) -> list[Run]:
         passes = min(TUNING_PASSES, self._max_passes)
