@@ -58,7 +58,7 @@ def _less_top(trans, emit, L, out):
 
 
 @inner_kernel
-def exponentiate_steps(trans, emit, first, last, L, weight, room):
+def _exponentiate_steps(trans, emit, first, last, L, weight, room):
     """Write exp(trans + emit - their maximum) at each position from `first` to before `last`.
 
     `room` is shaped like `weight`.
@@ -76,7 +76,7 @@ def exponentiate_steps(trans, emit, first, last, L, weight, room):
 
 
 @inner_kernel
-def exponentiate_all(emit, length, L, local, room):
+def _exponentiate_all(emit, length, L, local, room):
     """Write exp(emit - its maximum at each position); `room` is shaped like `local`.
 
     Returns
@@ -95,6 +95,25 @@ def exponentiate_all(emit, length, L, local, room):
         total += top
     exponentials(local.reshape(local.size)[:n], room.reshape(room.size)[:n])
     return np.nan if too_small else total
+
+
+@inner_kernel
+def exponentiate(lattice, length, L, rich, weight, out):
+    """Fill `out.local`, and `weight`: of trans, with emit where it depends on the position.
+
+    Returns
+    -------
+    What was taken out of all exponents together; NaN where something is too small.
+    """
+    trans, emit, beta, turned = lattice.trans, lattice.emit, out.beta, out.turned
+    total = _exponentiate_all(emit, 1 if rich else length, L, out.local, beta)
+    if rich:
+        return total + _exponentiate_steps(trans, emit, 1, length, L, weight, turned)
+    if length > 1:
+        # Steps without emissions, which are in `local`.
+        beta[0, :L] = 0.0
+        total += (length - 1) * _exponentiate_steps(trans, beta, 0, 1, L, weight, turned)
+    return total
 
 
 @inner_kernel
@@ -126,30 +145,6 @@ def transpose(weight, first, last, L, turned):
 
 
 @inner_kernel
-def _exponentiate(lattice, length, L, rich, out):
-    """Fill `out.local`, `out.weight` and `out.turned`.
-
-    Returns
-    -------
-    What was taken out of all exponents together; NaN where something is too small.
-    """
-    local, weight, turned, beta = out.local, out.weight, out.turned, out.beta
-    if rich:
-        total = exponentiate_all(lattice.emit, 1, L, local, beta)
-        total += exponentiate_steps(lattice.trans, lattice.emit, 1, length, L, weight, turned)
-        local[1:length, :L] = 1.0
-        transpose(weight, 1, length, L, turned)
-        return total
-    total = exponentiate_all(lattice.emit, length, L, local, beta)
-    if length > 1:
-        # Steps without emissions, which are in `local`.
-        beta[0, :L] = 0.0
-        total += (length - 1) * exponentiate_steps(lattice.trans, beta, 0, 1, L, weight, turned)
-        transpose(weight, 0, 1, L, turned)
-    return total
-
-
-@inner_kernel
 def _forward(lattice, length, L, rich, out):
     """Fill `out.node` with forward values that sum to 1 at each position.
 
@@ -158,7 +153,12 @@ def _forward(lattice, length, L, rich, out):
     log Z; NaN where numbers get too small.
     """
     node, local, weight = out.node, out.local, out.weight
-    log_z = _exponentiate(lattice, length, L, rich, out)
+    log_z = exponentiate(lattice, length, L, rich, weight, out)
+    if rich:
+        local[1:length, :L] = 1.0
+        transpose(weight, 1, length, L, out.turned)
+    elif length > 1:
+        transpose(weight, 0, 1, L, out.turned)
     for t in range(length):
         if t == 0:
             for y in range(L):

@@ -12,8 +12,7 @@ import numpy as np
 from streamlearn.kernels.crf import (
     LOG_SMALL,
     SMALL,
-    exponentiate_all,
-    exponentiate_steps,
+    exponentiate,
     log_sum,
     marginals,
     new_marginals,
@@ -104,14 +103,10 @@ def _exponentiate_steps(lattice, length, L, rich, out):
     -------
     What was taken out of all exponents together; NaN where something is too small.
     """
-    trans, first = lattice.trans, out.first
-    local, beta, weight, turned = first.local, first.beta, first.weight, first.turned
-    total = exponentiate_all(lattice.emit, 1 if rich else length, L, local, beta)
+    local, weight = out.first.local, out.first.weight
+    total = exponentiate(lattice, length, L, rich, out.step if rich else weight, out.first)
     if rich:
-        return total + exponentiate_steps(trans, lattice.emit, 1, length, L, out.step, turned)
-    # Steps without emissions, which are in `local`.
-    beta[0, :L] = 0.0
-    total += (length - 1) * exponentiate_steps(trans, beta, 0, 1, L, weight, turned)
+        return total
     for t in range(1, length):
         for y_prev in range(L):
             for y in range(L):

@@ -84,6 +84,11 @@ def dense_scores(rows, i, labels, weights, plane, share):
     return emit, trans, triples
 
 
+def draw_scores(rng, length, labels, rich):
+    """Draw emit and trans, of each position if `rich`."""
+    return rng.normal(0, 2, (length, labels)), rng.normal(0, 2, (length if rich else 1, labels, labels))
+
+
 def lattice_of(emit, trans, triple=None, spare=0):
     """Give a lattice with these scores; `triple` [y_prev2, y_prev, y] is of the second order.
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from streamlearn.kernels.crf import marginals, new_marginals
 from tests import naive
-from tests.kernels.lattices import lattice_of
+from tests.kernels.lattices import draw_scores, lattice_of
 
 seeds = st.integers(0, 2**32 - 1).map(np.random.default_rng)
 both_kinds = pytest.mark.parametrize(
@@ -44,8 +44,7 @@ def assert_as_enumerated(emit, trans, **tolerance):
 @settings(max_examples=60, deadline=None)
 @given(rng=seeds, length=st.integers(1, 5), labels=st.integers(1, 4))
 def test_log_z_and_marginals_are_those_of_all_labellings(rich, rng, length, labels):
-    emit = rng.normal(0, 2, (length, labels))
-    trans = rng.normal(0, 2, (length if rich else 1, labels, labels))
+    emit, trans = draw_scores(rng, length, labels, rich)
     assert_as_enumerated(emit, trans, rtol=1e-11, atol=1e-14)
 
 
