@@ -16,8 +16,8 @@ from pydantic.fields import FieldInfo
 
 from streamlearn import errors
 from streamlearn.cli.main import app
-from streamlearn.config.learner import LearnerConfig
-from streamlearn.config.shape import Config
+from streamlearn.config.learner_sections import LearnerConfig
+from streamlearn.config.schema import Config
 from streamlearn.telemetry.catalogue import METRICS, PREFIX
 
 README = Path(__file__).parent.parent / "README.md"

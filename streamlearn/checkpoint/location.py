@@ -2,13 +2,13 @@
 
 from pathlib import Path
 
-from streamlearn.checkpoint import generations, reading
-from streamlearn.checkpoint.base import Store
+from streamlearn.checkpoint import local_files, reading
+from streamlearn.checkpoint.local import CheckpointStore
 from streamlearn.checkpoint.objects import Objects
 from streamlearn.checkpoint.reading import Loaded
 from streamlearn.checkpoint.remote import RemoteStore
 from streamlearn.checkpoint.retention import Retention
-from streamlearn.checkpoint.store import CheckpointStore
+from streamlearn.checkpoint.store import Store
 from streamlearn.errors import CheckpointError
 
 
@@ -33,7 +33,7 @@ def open_checkpoint(location: str) -> Loaded:
     ConfigError : a URL that cannot be used, or whose driver is not installed.
     """
     if not is_remote(location):
-        return generations.open_checkpoint(Path(location))
+        return local_files.open_checkpoint(Path(location))
     if location.endswith(".slcp"):
         folder, _, name = location.rpartition("/")
         with Objects(folder).open(name) as file:

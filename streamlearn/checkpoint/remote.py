@@ -18,8 +18,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 
 from streamlearn.checkpoint import codec, reading
-from streamlearn.checkpoint.base import Saved, encode_next
-from streamlearn.checkpoint.current import (
+from streamlearn.checkpoint.manifest import (
     POINTERS,
     Current,
     Entry,
@@ -31,6 +30,7 @@ from streamlearn.checkpoint.objects import Objects
 from streamlearn.checkpoint.reading import Generation, Loaded
 from streamlearn.checkpoint.retention import Retention
 from streamlearn.checkpoint.state import Checkpoint
+from streamlearn.checkpoint.store import Saved, encode_next
 from streamlearn.errors import CheckpointError, ConfigError, StateLockedError
 
 # What `save` announces, each just before it happens.
@@ -233,7 +233,7 @@ class RemoteStore:
         if not self._owner:
             raise CheckpointError(f"{self.location} is not held by this store")
 
-    def _write(self, name: str, encoded: codec.Encoded) -> None:
+    def _write(self, name: str, encoded: codec.EncodedState) -> None:
         with self._objects.open_new(name) as file:
             for chunk in encoded:
                 self._on_step("write")

@@ -1,149 +1,64 @@
-"""Checkpoint files in a local directory: a crash or a bad disk costs time, never the model."""
+"""What every store of checkpoints gives, wherever it keeps them."""
 
-import contextlib
-import errno
-import os
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from contextlib import AbstractContextManager
+from typing import NamedTuple, Protocol
 
-from streamlearn.checkpoint import codec, keepsake
-from streamlearn.checkpoint.base import Saved, encode_next
-from streamlearn.checkpoint.generations import (
-    describe,
-    files_set_aside,
-    find_newest,
-    generation_files,
-    open_checkpoint,
-    path_of,
-    seq_of,
-)
-from streamlearn.checkpoint.lock import lock_directory
-from streamlearn.checkpoint.reading import Generation, Loaded, in_words
-from streamlearn.checkpoint.retention import Retention
+from streamlearn.checkpoint import codec
+from streamlearn.checkpoint.finite import assert_finite
+from streamlearn.checkpoint.reading import Generation, Loaded
 from streamlearn.checkpoint.state import Checkpoint
-from streamlearn.durable import sync_directory
 from streamlearn.errors import CheckpointError
 
-# What `save` announces, each just before it happens; "write" before every chunk.
-STEPS = ("check", "create", "write", "fsync", "replace", "fsync_directory", "prune", "done")
 
-_FREE_FACTOR = 2
+class Saved(NamedTuple):
+    """A checkpoint that is durable."""
+
+    where: str
+    size_bytes: int
 
 
-class CheckpointStore:
-    """A `Store` whose generations are the files of one directory, written under its lock.
+class Store(Protocol):
+    """The generations of one state; `load_newest`, `roll_back` and `save` work only while it is held.
 
-    Parameters
-    ----------
-    directory : `make` makes it; all else wants it to exist.
-    retention : which generations stay; as many damaged ones as newest ones stay for a look at them.
-    on_step : called with each of `STEPS`, so that tests can kill the process there or let the disk fail.
+    Every method raises a CheckpointError where the place cannot be read or written.
     """
-
-    def __init__(
-        self,
-        directory: Path,
-        retention: Retention = Retention(),  # noqa: B008 - it is frozen
-        on_step: Callable[[str], None] = lambda _: None,
-    ) -> None:
-        self._directory = directory
-        self._retention = retention
-        self._on_step = on_step
-        self._locked = False
-        self._newest_seq = -1
-        # When each generation was written, so that no header is read twice.
-        self._created: dict[int, float] = {}
 
     @property
     def location(self) -> str:
-        """Where it is."""
-        return str(self._directory)
+        """Where it is, as the configuration names it."""
 
     def make(self) -> None:
-        """Make the directory and those above it."""
-        with in_words(f"state directory {self._directory}"):
-            self._directory.mkdir(parents=True, exist_ok=True)
+        """Make the place, if it is missing and places are made there."""
 
     def probe(self) -> str:
-        """Tell whether a daemon could hold the directory now; a missing one is not made.
+        """Tell whether a daemon could hold it now; changes nothing.
 
         Raises
         ------
-        StateLockedError : another daemon holds it; names the holder.
-        CheckpointError : it cannot be made or written.
+        StateLockedError : another daemon holds it.
         """
-        if self._directory.is_dir():
-            with lock_directory(self._directory):
-                return "can be written, no daemon holds it"
-        parent = next(parent for parent in self._directory.absolute().parents if parent.exists())
-        if parent.is_dir() and os.access(parent, os.W_OK):
-            return "will be made"
-        raise CheckpointError(f"{self._directory}: is missing, and cannot be made in {parent}")
 
-    @contextlib.contextmanager
-    def lock(self) -> Iterator[None]:
-        """Hold the directory; `load_newest` and `save` work only meanwhile.
+    def lock(self) -> AbstractContextManager[None]:
+        """Hold it.
 
         Raises
         ------
-        StateLockedError : another daemon holds it; names the holder.
-        CheckpointError : the directory is missing or cannot be written.
+        StateLockedError : another daemon holds it, or has taken it at this moment.
         """
-        with lock_directory(self._directory):
-            self._locked = True
-            self._newest_seq = max(map(seq_of, generation_files(self._directory)), default=-1)
-            try:
-                yield
-            finally:
-                self._locked = False
 
     def load_newest(self) -> Loaded | None:
-        """Read the newest checkpoint that verifies; None only where there has never been one.
+        """Read the newest checkpoint that verifies, and set newer ones that do not aside.
 
-        Newer ones that do not verify are renamed to `*.corrupt`; temporary files of a crash are removed.
+        None only where there has never been one.
 
         Raises
         ------
         CheckpointError : there are checkpoints and none verifies, or the newest is intact but of another
             release. Going on would silently start from zero, or undo what that release has learned.
         """
-        self._require_lock()
-        with in_words(f"state directory {self._directory}"):
-            for path in self._directory.glob("checkpoint-*.slcp.tmp"):
-                path.unlink()
-            loaded, damaged = find_newest(self._directory)
-            # Renamed only beside a good one: where none verifies, all stays as it was found.
-            for path in damaged:
-                path.replace(path.with_name(f"{path.name}.corrupt"))
-        if loaded:
-            self._newest_seq = loaded.checkpoint.seq
-        return loaded
 
     def newest(self) -> Loaded | None:
-        """Do the same without the lock and without changing anything."""
-        with in_words(f"state directory {self._directory}"):
-            return find_newest(self._directory)[0]
-
-    def roll_back(self, seq: int) -> Generation:
-        """Make an older generation the newest; those after it are renamed to `*.undone`.
-
-        Weights and positions go back together, so that the records since then are learned again.
-
-        Raises
-        ------
-        CheckpointError : it is not there, or does not verify; nothing was changed.
-        """
-        self._require_lock()
-        with in_words(f"state directory {self._directory}"):
-            target = path_of(self._directory, seq)
-            open_checkpoint(target)
-            # The newest first: wherever this ends, what is left is a lineage.
-            for path in reversed(generation_files(self._directory)):
-                if seq_of(path) > seq:
-                    path.replace(path.with_name(f"{path.name}.undone"))
-            sync_directory(self._directory)
-        self._newest_seq = seq
-        return describe(target)
+        """Do the same without holding it and without changing anything."""
 
     def save(self, checkpoint: Checkpoint) -> Saved:
         """Make `checkpoint` the newest generation; when this returns, it survives a power cut.
@@ -153,90 +68,44 @@ class CheckpointStore:
         Raises
         ------
         NonFiniteWeightsError : a weight of the model is not finite.
-        CheckpointError : disk full or failing, read-only, less room than twice the size, seq not above the
-            newest, or a state that cannot be encoded. Older generations are untouched.
+        StateLockedError : another daemon has taken the state over; this one must stop.
+        CheckpointError : it was not written, and older generations are untouched.
         """
-        self._require_lock()
-        path = path_of(self._directory, checkpoint.seq)
-        with in_words(f"{path}: not written, older checkpoints are kept"):
-            self._on_step("check")
-            encoded = encode_next(checkpoint, self._newest_seq)
-            self._require_space(encoded.size_bytes)
-            self._write_atomically(path, encoded)
-        self._newest_seq = checkpoint.seq
-        self._created[checkpoint.seq] = checkpoint.created_unix
-        self._prune()
-        self._on_step("done")
-        return Saved(str(path), encoded.size_bytes)
+
+    def roll_back(self, seq: int) -> Generation:
+        """Make an older generation the newest; those after it are set aside.
+
+        Weights and positions go back together, so that the records since then are learned again.
+
+        Raises
+        ------
+        CheckpointError : it is not there, or does not verify; nothing was changed.
+        """
+
+    def keep_newest(self, sequence: int) -> str | None:
+        """Keep the newest generation from retention, since something happened at `sequence`.
+
+        At most five are kept so. Gives where it is, or will be once the next one is saved; None where there
+        is no generation.
+        """
 
     def generations(self) -> list[Generation]:
         """Describe every generation, oldest first, from its header alone; needs no lock."""
-        return [describe(path) for path in generation_files(self._directory)]
-
-    def keep_newest(self, sequence: int) -> str | None:
-        """Keep the newest generation under a second name; see `keepsake`."""
-        kept = keepsake.keep_newest(self._directory, sequence)
-        return str(kept) if kept else None
 
     def free_bytes(self) -> int | None:
-        """Give the room on the disk that this process may use; None if it cannot be asked."""
-        with contextlib.suppress(OSError):
-            return _free_bytes(self._directory)
-        return None
-
-    def _require_lock(self) -> None:
-        if not self._locked:
-            raise CheckpointError(f"state directory {self._directory} is not locked by this store")
-
-    def _require_space(self, size_bytes: int) -> None:
-        free_bytes = _free_bytes(self._directory)
-        if free_bytes < _FREE_FACTOR * size_bytes:
-            message = (
-                f"{free_bytes} bytes free, wanted {_FREE_FACTOR} times its {size_bytes}; free some space"
-            )
-            raise OSError(errno.ENOSPC, message)
-
-    def _write_atomically(self, path: Path, encoded: codec.Encoded) -> None:
-        temporary = path.with_name(f"{path.name}.tmp")
-        try:
-            self._on_step("create")
-            with temporary.open("wb") as file:
-                for chunk in encoded:
-                    self._on_step("write")
-                    file.write(chunk)
-                file.flush()
-                self._on_step("fsync")
-                os.fsync(file.fileno())
-            self._on_step("replace")
-            # A background thread may have outlived the lock.
-            self._require_lock()
-            temporary.replace(path)
-            self._on_step("fsync_directory")
-            sync_directory(self._directory)
-        finally:
-            with contextlib.suppress(OSError):
-                temporary.unlink(missing_ok=True)
-
-    def _prune(self) -> None:
-        # The new checkpoint is durable: an old one that cannot be removed is no failure of it, and shows in
-        # the free space.
-        with contextlib.suppress(OSError):
-            self._on_step("prune")
-            files = {seq_of(path): path for path in generation_files(self._directory)}
-            self._created = {seq: self._created_unix(seq, path) for seq, path in files.items()}
-            stale = [files[seq] for seq in files.keys() - self._retention.kept(self._created)]
-            for suffix in ("corrupt", "undone"):
-                stale += files_set_aside(self._directory, suffix)[: -self._retention.newest]
-            for path in sorted(stale):
-                path.unlink()
-
-    def _created_unix(self, seq: int, path: Path) -> float:
-        if seq not in self._created:
-            checkpoint = describe(path).checkpoint
-            return checkpoint.created_unix if checkpoint else 0.0
-        return self._created[seq]
+        """Give the room that is left; None if nobody knows. Never raises."""
 
 
-def _free_bytes(directory: Path) -> int:
-    status = os.statvfs(directory)
-    return status.f_bavail * status.f_frsize
+def encode_next(checkpoint: Checkpoint, newest_seq: int) -> codec.EncodedState:
+    """Give the bytes of the checkpoint that follows number `newest_seq`.
+
+    Raises
+    ------
+    NonFiniteWeightsError : a weight of the model is not finite.
+    CheckpointError : its number is not above, or its state cannot be encoded.
+    """
+    if checkpoint.seq <= newest_seq:
+        raise CheckpointError(f"checkpoint {checkpoint.seq}: seq must be above {newest_seq}, the newest")
+    encoded = codec.encode(checkpoint.to_state())
+    assert_finite(checkpoint.model, "model")
+    return encoded

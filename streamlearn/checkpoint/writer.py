@@ -7,14 +7,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from streamlearn.checkpoint.base import Store
 from streamlearn.checkpoint.state import Checkpoint
+from streamlearn.checkpoint.store import Store
 from streamlearn.data import Position, TopicPartition
 from streamlearn.errors import CheckpointError, NonFiniteWeightsError
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class WriteResult:
     """How one write ended: the fields of `events.CheckpointDone` that a writer can know.
 
     Attributes
@@ -44,7 +44,7 @@ class BackgroundWriter:
     def __init__(self, store: Store) -> None:
         self._store = store
         self._inbox: queue.SimpleQueue[Checkpoint | None] = queue.SimpleQueue()
-        self._outcomes: queue.SimpleQueue[Outcome] = queue.SimpleQueue()
+        self._outcomes: queue.SimpleQueue[WriteResult] = queue.SimpleQueue()
         self._idle = threading.Event()
         self._idle.set()
         # A daemon thread: a disk that hangs must not keep the process from exiting, and being killed in the
@@ -70,11 +70,11 @@ class BackgroundWriter:
         self._idle.clear()
         self._inbox.put(checkpoint)
 
-    def poll(self) -> list[Outcome]:
+    def poll(self) -> list[WriteResult]:
         """Give what ended since the last call, in order; never blocks, never raises."""
         return [self._outcomes.get_nowait() for _ in range(self._outcomes.qsize())]
 
-    def drain(self, timeout_seconds: float) -> list[Outcome]:
+    def drain(self, timeout_seconds: float) -> list[WriteResult]:
         """Wait until nothing is being written, then `poll`; `busy` tells whether time ran out."""
         self._idle.wait(timeout_seconds)
         return self.poll()
@@ -91,7 +91,7 @@ class BackgroundWriter:
             del checkpoint
             self._idle.set()
 
-    def _write(self, checkpoint: Checkpoint) -> Outcome:
+    def _write(self, checkpoint: Checkpoint) -> WriteResult:
         begin = time.perf_counter()
         error: Exception | None = None
         size_bytes = 0
@@ -100,7 +100,7 @@ class BackgroundWriter:
         except Exception as failure:
             error = failure
         is_harmless = isinstance(error, CheckpointError) and not isinstance(error, NonFiniteWeightsError)
-        return Outcome(
+        return WriteResult(
             outcome="failed" if error else "written",
             seq=checkpoint.seq,
             positions=checkpoint.positions,

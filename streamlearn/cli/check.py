@@ -23,7 +23,7 @@ def check(
 
     from rich.console import Console
 
-    from streamlearn.app.checkup import check as findings
+    from streamlearn.app.check import check as findings
 
     console = Console()
     exit_code = 0

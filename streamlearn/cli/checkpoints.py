@@ -21,7 +21,7 @@ checkpoints = typer.Typer(
 @checkpoints.command("list")
 def list_(state: State, as_json: Json = False) -> None:
     """List the generations, oldest first, one a line, by their headers alone."""
-    from streamlearn.app.history import generations
+    from streamlearn.app.checkpoints import generations
 
     for row in generations(state):
         _print(row, as_json)
@@ -30,7 +30,7 @@ def list_(state: State, as_json: Json = False) -> None:
 @checkpoints.command()
 def verify(state: State, as_json: Json = False) -> None:
     """Read every generation whole and compare its checksum; ends with 74 if one is damaged."""
-    from streamlearn.app.history import verified
+    from streamlearn.app.checkpoints import verified
     from streamlearn.errors import CheckpointError
 
     is_fine = True
@@ -52,7 +52,7 @@ def rollback(
     Needs the daemon stopped. The newer generations are renamed to *.undone, or in a remote state marked so.
     Whether the topics still hold the records since then, `check --live` tells.
     """
-    from streamlearn.app.history import roll_back
+    from streamlearn.app.checkpoints import roll_back
 
     _print(roll_back(state, seq), as_json)
 

@@ -9,7 +9,7 @@ import typer
 from streamlearn.cli.options import ConfigFile, Json, Set
 
 if TYPE_CHECKING:
-    from streamlearn.app.replaying import Wanted
+    from streamlearn.app.deadletters import LetterFilter
 
 Reason = Annotated[
     list[str] | None, typer.Option("--reason", help="Only of this reason; may be repeated.", metavar="REASON")
@@ -49,8 +49,8 @@ def list_(
     """List dead letters of topic and file, one a line, and count them by reason."""
     from collections import Counter
 
-    from streamlearn.app.replaying import read_letters
-    from streamlearn.config.layers import load
+    from streamlearn.app.deadletters import read_letters
+    from streamlearn.config.load import load
 
     wanted = _wanted(reason, topic, partition, from_offset, to_offset, since, until)
     counts: Counter[str] = Counter()
@@ -73,11 +73,11 @@ def show(
     as_json: Json = False,
 ) -> None:
     """Show one record whole: headers, key and value, and what was wrong with it."""
-    from streamlearn.app.replaying import Wanted, read_letters
-    from streamlearn.config.layers import load
+    from streamlearn.app.deadletters import LetterFilter, read_letters
+    from streamlearn.config.load import load
     from streamlearn.errors import UsageError
 
-    for letter in read_letters(load(config, set_ or []), Wanted()):
+    for letter in read_letters(load(config, set_ or []), LetterFilter()):
         if letter.place == place:
             _show(letter.shown(), as_json)
             return
@@ -107,8 +107,8 @@ def replay(
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-    from streamlearn.app.replaying import Replayer, read_letters
-    from streamlearn.config.layers import load
+    from streamlearn.app.deadletters import Replayer, read_letters
+    from streamlearn.config.load import load
 
     wanted = _wanted(reason, topic, partition, from_offset, to_offset, since, until)
     errors = Console(stderr=True)
@@ -135,10 +135,10 @@ def _wanted(
     last: int | None,
     since: datetime | None,
     until: datetime | None,
-) -> "Wanted":
-    from streamlearn.app.replaying import Wanted
+) -> "LetterFilter":
+    from streamlearn.app.deadletters import LetterFilter
 
-    return Wanted(reason or (), topic, partition, first, last, since, until)
+    return LetterFilter(reason or (), topic, partition, first, last, since, until)
 
 
 def _show(shown: dict[str, Any], as_json: bool) -> None:

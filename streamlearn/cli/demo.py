@@ -51,8 +51,8 @@ def demo(
     """
     from rich.console import Console
 
-    from streamlearn.demo.plan import Plan
-    from streamlearn.demo.stage import Stage
+    from streamlearn.demo.run_options import Plan
+    from streamlearn.demo.show import Stage
 
     plan = Plan(rate, sequences, seconds, change, state, port, seed, set_ or [])
     summary = Stage(plan, Console(), live=not as_json).run()

@@ -32,10 +32,10 @@ def evaluate(
     """
     from rich.console import Console
 
-    from streamlearn.app.evaluation import Evaluation
-    from streamlearn.app.tagger import warm_up
+    from streamlearn.app.build_tagger import warm_up
+    from streamlearn.app.evaluate import Evaluation
     from streamlearn.cli.refusals import Refusals
-    from streamlearn.config.layers import load
+    from streamlearn.config.load import load
 
     errors = Console(stderr=True)
     settings = load(config, set_ or [])

@@ -20,7 +20,7 @@ def inspect(checkpoint: Checkpoint, top: Top = 8, labels: Labels = 12, as_json: 
     """Tell what a checkpoint is: model, offsets, counts, scores, labels, heaviest features by label."""
     from rich.console import Console
 
-    from streamlearn.app.inspection import describe
+    from streamlearn.app.inspect import describe
 
     report = describe(checkpoint, top)
     if as_json:

@@ -59,17 +59,17 @@ def predict(
     """
     from rich.console import Console
 
-    from streamlearn.app.prediction import Wanted, predictions
+    from streamlearn.app.predict import PredictionOptions, predictions
     from streamlearn.cli.refusals import Refusals
+    from streamlearn.corpus.writing import to_columns, to_json_line
     from streamlearn.errors import RecordError, UsageError
-    from streamlearn.stream.writing import to_columns, to_json_line
 
     if output == "columns" and k_best is not None and k_best > 1:
         raise UsageError(f"--k-best {k_best}: columns hold one labelling; use --output json")
     write = to_json_line if output == "json" else to_columns
     refusals = Refusals(Console(stderr=True))
     for located, prediction in predictions(
-        checkpoint, file, Wanted(marginals, k_best or 0, constrain), refusals
+        checkpoint, file, PredictionOptions(marginals, k_best or 0, constrain), refusals
     ):
         try:
             sys.stdout.write(write(located.example, prediction))

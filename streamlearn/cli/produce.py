@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 if TYPE_CHECKING:
+    from streamlearn.corpus.files import ExampleReader
     from streamlearn.data import Example
-    from streamlearn.stream.feed import Feeder
-    from streamlearn.stream.files import ExampleReader
+    from streamlearn.stream.feeder import Feeder
 
 _REFRESH_SECONDS = 0.1
 _EXIT_REFUSED = 65
@@ -75,14 +75,14 @@ def produce(
     What cannot be read is refused with file, line and reason, and the rest goes on. Ctrl-C ends between two
     sequences, with the summary.
     """
-    from streamlearn.cli.interrupt import Interrupt
+    from streamlearn.app.stop import Interrupt
+    from streamlearn.corpus.files import ExampleReader
+    from streamlearn.corpus.layout import ColumnLayout
     from streamlearn.errors import UsageError
-    from streamlearn.stream.codec import RecordCodec
-    from streamlearn.stream.feed import Feeder, Pace
-    from streamlearn.stream.files import ExampleReader
+    from streamlearn.stream.feeder import Feeder, Pace
     from streamlearn.stream.kafka.producer import KafkaSink
     from streamlearn.stream.kafka.producer import create_topic as create
-    from streamlearn.stream.layout import ColumnLayout
+    from streamlearn.stream.record_codec import RecordCodec
 
     names = tuple(columns.split(",")) if columns else None
     reader = ExampleReader(
@@ -120,9 +120,9 @@ def produce(
 
 
 def _client_settings(bootstrap_servers: str, pairs: list[str]) -> dict[str, Any]:
-    from streamlearn.config.layers import environment
+    from streamlearn.config.load import environment
     from streamlearn.config.secrets import from_files
-    from streamlearn.config.text import parse
+    from streamlearn.config.yaml_text import parse
     from streamlearn.errors import ConfigError, UsageError
 
     settings = environment().get("kafka", {}) | {"bootstrap_servers": bootstrap_servers}

@@ -22,7 +22,7 @@ def report(checkpoint: Checkpoint, output: Output = Path("report.html")) -> None
         from streamlearn.report import figures, page
     except ModuleNotFoundError as missing:
         raise UsageError(f"report: {missing}; pip install 'streamlearn[report]'") from None
-    from streamlearn.app.reporting import collect
+    from streamlearn.app.report import collect
 
     facts = collect(checkpoint)
     content = page.html(facts).encode() if output.suffix == ".html" else figures.png(facts)

@@ -15,8 +15,8 @@ def run(config: ConfigFile, set_: Set = None) -> None:
     SIGTERM or Ctrl-C stop cleanly: the batch in hand is finished and saved. A second one stops at once,
     which is safe and costs the work since the last checkpoint.
     """
-    from streamlearn.config.layers import load
-    from streamlearn.daemon.signals import stop_on_signals
+    from streamlearn.app.stop import stop_on_signals
+    from streamlearn.config.load import load
     from streamlearn.errors import StreamlearnError
     from streamlearn.telemetry.logs import configure, emit
 
@@ -24,7 +24,7 @@ def run(config: ConfigFile, set_: Set = None) -> None:
     configure(settings.log.format, settings.log.level)
     with stop_on_signals() as stopping:
         with stopping.at_once():
-            from streamlearn.app.daemon import Daemon
+            from streamlearn.app.run import Daemon
 
         try:
             Daemon(settings, stopping, at_once=stopping.at_once).run()

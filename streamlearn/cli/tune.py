@@ -11,7 +11,7 @@ from streamlearn.cli.options import ConfigFile, Json, Set, Train
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from streamlearn.app.tuning import CrossValidation, Verdict
+    from streamlearn.app.tune import CrossValidation, TuningResult
 
 Limit = Annotated[
     int, typer.Option("--limit", min=0, help="Use the first so many sequences; 0 is all.", metavar="N")
@@ -63,12 +63,12 @@ def tune(
     """
     from rich.console import Console
 
-    from streamlearn.app.tagger import warm_up
-    from streamlearn.app.tuning import CrossValidation, candidates, default_grid, first_examples, parse_grid
+    from streamlearn.app.build_tagger import warm_up
+    from streamlearn.app.tune import CrossValidation, candidates, default_grid, first_examples, parse_grid
     from streamlearn.app.workers import available_cores
     from streamlearn.cli.refusals import Refusals
-    from streamlearn.config.layers import load
-    from streamlearn.config.rewriting import rewritten
+    from streamlearn.config.load import load
+    from streamlearn.config.rewrite import rewritten
     from streamlearn.errors import UsageError
 
     overrides = set_ or []
@@ -114,7 +114,7 @@ def _watch(validation: "CrossValidation", processes: int, errors: "Console") -> 
             progress.advance(bar)
 
 
-def _print_table(verdict: "Verdict", console: "Console") -> None:
+def _print_table(verdict: "TuningResult", console: "Console") -> None:
     from rich.table import Table
 
     keys = [setting.partition("=")[0] for setting in verdict.trials[0].settings]
@@ -128,8 +128,8 @@ def _print_table(verdict: "Verdict", console: "Console") -> None:
     console.print(table)
 
 
-def _remarks(verdict: "Verdict", grid: Any) -> list[str]:
-    from streamlearn.app.tuning import at_the_end
+def _remarks(verdict: "TuningResult", grid: Any) -> list[str]:
+    from streamlearn.app.tune import at_the_end
 
     winner, *others = verdict.trials
     remarks = []
@@ -149,7 +149,7 @@ def _remarks(verdict: "Verdict", grid: Any) -> list[str]:
     return remarks
 
 
-def _report(verdict: "Verdict", sequences: int, folds: int, output: Path | None) -> dict[str, Any]:
+def _report(verdict: "TuningResult", sequences: int, folds: int, output: Path | None) -> dict[str, Any]:
     trials = [
         {
             "settings": dict(setting.split("=", 1) for setting in trial.settings),

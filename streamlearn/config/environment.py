@@ -4,7 +4,7 @@ import difflib
 import re
 from collections.abc import Iterator, Mapping
 
-from streamlearn.config.shape import Config
+from streamlearn.config.schema import Config
 from streamlearn.errors import ConfigError
 
 PREFIX = "STREAMLEARN_"

@@ -8,12 +8,12 @@ from itertools import groupby
 from operator import attrgetter
 from typing import Protocol
 
+from streamlearn.daemon.bad_records import Refused
 from streamlearn.daemon.duplicates import Duplicates
-from streamlearn.daemon.pieces import PIECE, joined
-from streamlearn.daemon.refusals import Refused
 from streamlearn.data import Batch, Example, Position, Record, TopicPartition
 from streamlearn.errors import RecordError, StreamError
 from streamlearn.events import Gap, Rejected
+from streamlearn.features.batches import PIECE, joined
 from streamlearn.learners.tagger import Tagger
 
 
@@ -57,7 +57,7 @@ class Intake:
 
 
 @dataclass(slots=True)
-class _Tally:
+class _PartitionTally:
     """One partition's part of a poll."""
 
     expected: int
@@ -83,7 +83,7 @@ class _Tally:
         self.bytes += sum(len(record.value or b"") for record in records)
 
 
-class Reader:
+class BatchReader:
     """Reads polled records; changes nothing but the tagger's label set.
 
     Parameters
@@ -164,15 +164,15 @@ class Reader:
 
 def _tally(
     records: Sequence[Record], positions: Mapping[TopicPartition, Position]
-) -> dict[TopicPartition, _Tally]:
-    tallies: dict[TopicPartition, _Tally] = {}
+) -> dict[TopicPartition, _PartitionTally]:
+    tallies: dict[TopicPartition, _PartitionTally] = {}
     # Records come in long runs of one partition each.
     for place, run in groupby(records, attrgetter("topic", "partition")):
         partition, same = TopicPartition(*place), list(run)
         tally = tallies.get(partition)
         if tally is None:
             before = positions.get(partition)
-            tally = tallies[partition] = _Tally(before.next_offset if before else same[0].offset)
+            tally = tallies[partition] = _PartitionTally(before.next_offset if before else same[0].offset)
         tally.add(same)
     return tallies
 
@@ -181,7 +181,7 @@ def _rejection(record: Record, error: RecordError) -> Rejected:
     return Rejected(record.topic, record.partition, record.offset, error.reason, str(error))
 
 
-def _position(tally: _Tally) -> Position:
+def _position(tally: _PartitionTally) -> Position:
     last = tally.last
     if last is None:
         raise ValueError("a tally begins with a record")

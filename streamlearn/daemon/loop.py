@@ -3,10 +3,10 @@
 import time
 from collections.abc import Callable, Mapping, Sequence
 
-from streamlearn.daemon.intake import Intake, Reader
-from streamlearn.daemon.keeper import Keeper, Snapshot
+from streamlearn.daemon.bad_records import Letters, Tolerance
+from streamlearn.daemon.checkpointer import Keeper, Snapshot
+from streamlearn.daemon.intake import BatchReader, Intake
 from streamlearn.daemon.pipeline import Pipeline
-from streamlearn.daemon.refusals import Letters, Tolerance
 from streamlearn.data import Position, Record, TopicPartition
 from streamlearn.errors import AuthenticationError, BrokerUnavailableError, StreamError
 from streamlearn.events import Duplicated, Observer, Polled, StateChanged
@@ -37,7 +37,7 @@ class Loop:
     def __init__(
         self,
         source: Source,
-        reader: Reader,
+        reader: BatchReader,
         tolerance: Tolerance,
         letters: Letters,
         pipeline: Pipeline,

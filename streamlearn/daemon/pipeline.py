@@ -7,15 +7,15 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
-from streamlearn.daemon.pieces import cut
 from streamlearn.data import Batch
 from streamlearn.events import Drift, Learned
+from streamlearn.features.batches import cut
 from streamlearn.learners.base import Outcome
 from streamlearn.learners.tagger import Tagger
 from streamlearn.monitor.convergence import Convergence
 from streamlearn.monitor.drift import DriftWatch
 from streamlearn.monitor.progressive import Progressive
-from streamlearn.monitor.signals import Lesson
+from streamlearn.monitor.signals import LearnedBatch
 
 # Labels that are told of one by one.
 TOP_LABELS = 8
@@ -28,7 +28,7 @@ class _Result(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class _Lesson:
+class _PendingBatch:
     batch: Batch
     decode_seconds: float
     future: "Future[_Result]"
@@ -57,7 +57,7 @@ class Pipeline:
         self._convergence = Convergence()
         self._watch = watch or DriftWatch()
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="learner")
-        self._lesson: _Lesson | None = None
+        self._lesson: _PendingBatch | None = None
         self.sequences_seen = sequences_seen
 
     def __enter__(self) -> Self:
@@ -70,7 +70,7 @@ class Pipeline:
         """Begin to learn a batch of one sequence or more; the one before must be settled."""
         if self._lesson is not None:
             raise RuntimeError("the batch before is not settled")
-        self._lesson = _Lesson(batch, decode_seconds, self._thread.submit(self._learn, batch))
+        self._lesson = _PendingBatch(batch, decode_seconds, self._thread.submit(self._learn, batch))
 
     def seconds(self) -> float:
         """Give the CPU time that the learning thread has used."""
@@ -114,7 +114,9 @@ class Pipeline:
         for part in cut(batch, self._watch.stops(len(batch.importance))):
             outcome = self._tagger.learn_batch(part)
             outcomes.append(outcome)
-            lesson = Lesson(part.starts, part.labels, outcome.predicted, outcome.losses, outcome.unknown)
+            lesson = LearnedBatch(
+                part.starts, part.labels, outcome.predicted, outcome.losses, outcome.unknown
+            )
             drifts += self._watch.update(lesson)
         self._convergence.add(len(batch.labels_known), time.perf_counter() - begin)
         if self._convergence.is_due:

@@ -7,7 +7,7 @@ from typing import Any
 
 from streamlearn.data import Example
 from streamlearn.errors import BrokerUnavailableError
-from streamlearn.stream.feed import NO_KEY, Feeder, Pace
+from streamlearn.stream.feeder import NO_KEY, Feeder, Pace
 from streamlearn.stream.kafka.producer import KafkaSink
 
 # Shorter waits are skipped and come due together: a thousand wake-ups a second would cost more than records.

@@ -7,15 +7,15 @@ from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
-from streamlearn.app.daemon import Daemon
-from streamlearn.app.tagger import warm_up
-from streamlearn.config.layers import load
-from streamlearn.config.shape import Config
+from streamlearn.app.build_tagger import warm_up
+from streamlearn.app.run import Daemon
+from streamlearn.config.load import load
+from streamlearn.config.schema import Config
 from streamlearn.demo.broker import EmbeddedBroker
 from streamlearn.demo.feed import Feed
 from streamlearn.demo.hmm import SETUPS, ChangingWorld
-from streamlearn.demo.plan import Plan
-from streamlearn.demo.tally import Tally
+from streamlearn.demo.run_options import Plan
+from streamlearn.demo.totals import Totals
 from streamlearn.demo.view import Scene
 from streamlearn.errors import BrokerUnavailableError, TelemetryError, UsageError
 from streamlearn.stream.kafka.producer import create_topic
@@ -46,7 +46,7 @@ class Demo:
         self,
         plan: Plan,
         config: Config,
-        tally: Tally,
+        tally: Totals,
         scene: Scene,
         say: Callable[[str], None],
         asked: Callable[[], bool],

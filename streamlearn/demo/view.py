@@ -16,7 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from streamlearn.demo.chart import GUIDE, GUTTER, LINE, MARK, chart
-from streamlearn.demo.tally import WINDOW, Tally
+from streamlearn.demo.totals import WINDOW, Totals
 
 _LEAST_WIDTH, _MOST_WIDTH = 60, 120
 _LEAST_CHART, _MOST_CHART = 3, 18
@@ -57,7 +57,7 @@ class Scene:
     asked: Callable[[], bool] = lambda: False
 
 
-class View:
+class LiveView:
     """Redraws a few times a second while a ``with`` block runs; the last picture stays.
 
     Parameters
@@ -67,7 +67,7 @@ class View:
     console : where to draw, see `fits`.
     """
 
-    def __init__(self, tally: Tally, scene: Scene, console: Console) -> None:
+    def __init__(self, tally: Totals, scene: Scene, console: Console) -> None:
         self._tally = tally
         self._scene = scene
         self._console = console

@@ -11,7 +11,7 @@ from streamlearn.features.table import FeatureTable
 from streamlearn.features.templates import MAX_SHIFT, Template
 from streamlearn.features.values import NameBook, stable_id
 from streamlearn.features.views import View
-from streamlearn.kernels.keys import Macros
+from streamlearn.kernels.features.keys import Macros
 
 PLAIN_TRANSITION = "B"
 

@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamlearn.errors import CheckpointError
-from streamlearn.kernels.expansion import add_features, find_features
-from streamlearn.kernels.keys import Macros
-from streamlearn.kernels.table import add_rows, find_rows
+from streamlearn.kernels.features.expansion import add_features, find_features
+from streamlearn.kernels.features.keys import Macros
+from streamlearn.kernels.features.table import add_rows, find_rows
 
 
 class FeatureTable:
@@ -67,7 +67,7 @@ class FeatureTable:
 
         Parameters
         ----------
-        macros, values, starts, row_templates, row_values : as in `streamlearn.kernels.expansion`.
+        macros, values, starts, row_templates, row_values : as in `streamlearn.kernels.features.expansion`.
         """
         rows = np.empty(len(values) * len(macros.seeds), np.int32)
         self.size, refused = add_features(

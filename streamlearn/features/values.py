@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from streamlearn.features.table import FeatureTable
 from streamlearn.features.views import View
-from streamlearn.kernels.strings import hash_strings
+from streamlearn.kernels.features.strings import hash_strings
 
 # One character that values hardly ever hold, and for those that do a byte that UTF-8 never does.
 _SEPARATOR = "\x1f"

@@ -13,7 +13,7 @@ import numba
 _KERNELS = Path(__file__).parent
 # The tuples that kernels are given.
 _DATA = _KERNELS.parent / "data.py"
-_CALLEES = re.compile(r"^from streamlearn\.kernels\.(\w+) import", re.M)
+_CALLEES = re.compile(r"^from streamlearn\.kernels\.([\w.]+) import", re.M)
 
 
 def _cache_directory() -> Path:
@@ -43,7 +43,10 @@ def cache_of(path: Path) -> Path:
     while missing:
         source = missing.pop()
         sources.add(source)
-        callees = {_KERNELS / f"{name}.py" for name in _CALLEES.findall(source.read_text())}
+        callees = {
+            _KERNELS.joinpath(*name.split(".")).with_suffix(".py")
+            for name in _CALLEES.findall(source.read_text())
+        }
         missing |= callees - sources
     return CACHE / f"{path.stem}-{fingerprint(sources)}"
 

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamlearn.data import Rows
-from streamlearn.kernels import adagrad
+from streamlearn.kernels.updates import adagrad
 from streamlearn.learners.base import Supervision
 from streamlearn.learners.lazy import LazyChain
 from streamlearn.learners.weights import ChainWeights

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamlearn.data import Rows
-from streamlearn.kernels import adf
+from streamlearn.kernels.updates import adf
 from streamlearn.learners.averaged import AVERAGES, Average
 from streamlearn.learners.base import Supervision
 from streamlearn.learners.lazy import LazyChain

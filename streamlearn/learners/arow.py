@@ -2,7 +2,7 @@
 
 import math
 
-from streamlearn.kernels.margin import Margin
+from streamlearn.kernels.updates.margin import Margin
 from streamlearn.learners.averaged import Average
 from streamlearn.learners.margin import LargeMargin
 

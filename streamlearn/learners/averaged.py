@@ -9,14 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamlearn.data import Rows
-from streamlearn.kernels.averaging import (
+from streamlearn.kernels.chain.lattice import Weights
+from streamlearn.kernels.updates.averaging import (
     AVERAGE_ALL,
     AVERAGE_EXPONENTIAL,
     AVERAGE_NONE,
     Averaging,
     share,
 )
-from streamlearn.kernels.chain import Weights
 from streamlearn.learners.base import Outcome, Scoring, Supervision
 from streamlearn.learners.weights import ChainWeights
 
@@ -34,7 +34,7 @@ class Averaged(ABC):
     second_order : learn triples of labels too.
     average : what predictions are made with: the last weights, the average of all, or an exponential one.
     half_life : of the exponential average, in sequences.
-    planes : arrays of the weights' shape: w, the plane of `streamlearn.kernels.averaging`, and others.
+    planes : arrays of the weights' shape: w, the plane of `kernels.updates.averaging`, and others.
     """
 
     is_probabilistic = False

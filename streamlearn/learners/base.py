@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamlearn.data import Rows
-from streamlearn.kernels.chain import Weights
-from streamlearn.kernels.mask import Mask
+from streamlearn.kernels.chain.lattice import Weights
+from streamlearn.kernels.chain.mask import Mask
 from streamlearn.kernels.spans import NO_SPANS, SpanMarks
 
 

@@ -5,7 +5,7 @@ from typing import Literal
 
 import numpy as np
 
-from streamlearn.kernels.mask import ANYTHING, Mask
+from streamlearn.kernels.chain.mask import ANYTHING, Mask
 
 Scheme = Literal["none", "bio", "iobes"]
 

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamlearn.data import Alternative, Prediction
-from streamlearn.kernels import decoding
-from streamlearn.kernels.mask import Mask
-from streamlearn.kernels.voted import decode_by_vote
+from streamlearn.kernels.chain import decoding
+from streamlearn.kernels.chain.mask import Mask
+from streamlearn.kernels.updates.voted import decode_by_vote
 from streamlearn.learners.base import Scoring
 
 

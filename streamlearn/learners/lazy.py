@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamlearn.data import Rows
-from streamlearn.kernels.chain import Weights
+from streamlearn.kernels.chain.lattice import Weights
 from streamlearn.learners.base import Outcome, Scoring, Supervision
 from streamlearn.learners.weights import ChainWeights, zeros
 

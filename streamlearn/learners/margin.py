@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamlearn.data import Rows
-from streamlearn.kernels.margin import Margin, margin_pass
+from streamlearn.kernels.updates.margin import Margin, margin_pass
 from streamlearn.learners.averaged import Average, Averaged
 from streamlearn.learners.base import Supervision
 from streamlearn.learners.weights import ChainWeights

@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from streamlearn.kernels.margin import Margin
+from streamlearn.kernels.updates.margin import Margin
 from streamlearn.learners.averaged import Average
 from streamlearn.learners.margin import LargeMargin
 

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from streamlearn.data import Rows
 from streamlearn.errors import ConfigError
-from streamlearn.kernels.perceptron import perceptron_pass
-from streamlearn.kernels.rival import Search
+from streamlearn.kernels.chain.augmented_decoding import Search
+from streamlearn.kernels.updates.perceptron import perceptron_pass
 from streamlearn.learners.averaged import Average, Averaged
 from streamlearn.learners.base import Scoring, Supervision
 

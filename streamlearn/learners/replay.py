@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamlearn.data import Rows
-from streamlearn.kernels.chain import Weights
-from streamlearn.kernels.replay import interleave, take_positions, take_rows
+from streamlearn.kernels.chain.lattice import Weights
+from streamlearn.kernels.updates.interleave import interleave, take_positions, take_rows
 from streamlearn.learners.base import Learner, Outcome, Scoring, Supervision
 
 

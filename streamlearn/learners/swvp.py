@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamlearn.data import Rows
-from streamlearn.kernels import swvp, swvp_gamma, swvp_substructures
-from streamlearn.kernels.rival import Search
+from streamlearn.kernels.chain.augmented_decoding import Search
+from streamlearn.kernels.updates import swvp, swvp_gamma, swvp_substructures
 from streamlearn.learners.averaged import Average, Averaged
 from streamlearn.learners.base import Supervision
 

@@ -12,15 +12,15 @@ from streamlearn.errors import RecordError
 from streamlearn.features.encoder import Encoder
 from streamlearn.features.labels import LabelSet
 from streamlearn.features.space import FeatureSpace
-from streamlearn.kernels.novelty import count_unknown
+from streamlearn.kernels.features.unknown import count_unknown
 from streamlearn.learners.base import Learner, Outcome, Supervision
 from streamlearn.learners.constraint import Constraint
 from streamlearn.learners.decoding import Decoder
-from streamlearn.learners.spans import Spans
+from streamlearn.learners.span_marks import Spans
 
 
 @dataclass(frozen=True, slots=True)
-class Encoded:
+class EncodedBatch:
     """A batch ready to be learned, and what could not be part of it.
 
     Attributes
@@ -76,9 +76,9 @@ class Tagger:
         """Give the model's names for labels of the data."""
         return [self._labels.mapped(label) for label in labels]
 
-    def encode(self, examples: Sequence[Example], learn: bool = True) -> Encoded:
+    def encode(self, examples: Sequence[Example], learn: bool = True) -> EncodedBatch:
         """Encode examples; where they are to be learned, new labels get their numbers, and nothing else."""
-        return Encoded(*self._encoder.encode(examples, learn))
+        return EncodedBatch(*self._encoder.encode(examples, learn))
 
     def learn_batch(self, batch: Batch) -> Outcome:
         """Predict, then learn, each sequence of a batch in order."""

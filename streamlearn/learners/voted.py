@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamlearn.data import Rows
-from streamlearn.kernels import voted
+from streamlearn.kernels.updates import voted
 from streamlearn.learners.base import Scoring, Supervision
 from streamlearn.learners.lazy import LazyChain
 

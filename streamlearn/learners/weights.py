@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from streamlearn.kernels.chain import Weights
+from streamlearn.kernels.chain.lattice import Weights
 
 _CACHE_LINE_BYTES = 64
 
@@ -23,7 +23,7 @@ def zeros(shape: tuple[int, ...]) -> NDArray[np.float64]:
 
 
 class ChainWeights:
-    """`streamlearn.kernels.chain.Weights`, zero until learned.
+    """`streamlearn.kernels.chain.lattice.Weights`, zero until learned.
 
     All rows of features are reserved at once (untouched pages of zeroed memory cost nothing); labels grow by
     a quarter.

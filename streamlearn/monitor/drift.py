@@ -5,7 +5,7 @@ from typing import Any
 
 from streamlearn.events import Drift
 from streamlearn.monitor.detector import Detector, Kind
-from streamlearn.monitor.signals import Lesson, Signal, Signals
+from streamlearn.monitor.signals import LearnedBatch, Signal, Signals
 
 # Remedies change weights, so that their places must not depend on how the stream is cut into batches.
 REMEDY_STRIDE = 500
@@ -45,7 +45,7 @@ class DriftWatch:
         first = -self._sequences % REMEDY_STRIDE
         return [place for place in range(first, sequences, REMEDY_STRIDE) if place]
 
-    def update(self, lesson: Lesson) -> list[Drift]:
+    def update(self, lesson: LearnedBatch) -> list[Drift]:
         """Take what was learned, in parts as `stops` says; do what is to be done; give the changes seen."""
         if not self._detectors:
             return []

@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamlearn.kernels.spans import fade
-from streamlearn.monitor.hour import LastHour
-from streamlearn.monitor.labels import BLOCK, LabelScores
+from streamlearn.monitor.label_scores import BLOCK, LabelScores
+from streamlearn.monitor.last_hour import LastHour
 from streamlearn.monitor.scores import precision_recall_f1
-from streamlearn.monitor.spans import Integers, LabelScheme
+from streamlearn.monitor.span_counts import Integers, LabelScheme
 
 
 class Progressive:

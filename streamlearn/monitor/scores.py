@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from streamlearn.monitor.spans import UNTYPED, Integers, LabelScheme
+from streamlearn.monitor.span_counts import UNTYPED, Integers, LabelScheme
 
 
 def precision_recall_f1(gold: float, predicted: float, right: float) -> tuple[float, float, float]:

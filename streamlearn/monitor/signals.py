@@ -6,7 +6,7 @@ from typing import Any, Literal, NamedTuple, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from streamlearn.kernels.quanta import fill_quanta
+from streamlearn.kernels.drift_sums import fill_quanta
 
 Signal = Literal["error", "loss", "unknown", "labels"]
 
@@ -15,7 +15,7 @@ _KEEP, _TRUST = 0.98, 20
 _SIGNALS: tuple[Signal, ...] = get_args(Signal)
 
 
-class Lesson(NamedTuple):
+class LearnedBatch(NamedTuple):
     """What a batch of N sequences brought, n tokens in all.
 
     Attributes
@@ -48,7 +48,7 @@ class Signals:
     Examples
     --------
     >>> gold, predicted, unknown = np.array([0, 1]), np.array([0, 0]), np.array([3, 1])
-    >>> lesson = Lesson(np.array([0, 1, 2]), gold, predicted, np.zeros(2), unknown)
+    >>> lesson = LearnedBatch(np.array([0, 1, 2]), gold, predicted, np.zeros(2), unknown)
     >>> [(values["error"], values["unknown"]) for values in Signals(quantum=2).add(lesson)]
     [(1.0, 4.0)]
     """
@@ -61,7 +61,7 @@ class Signals:
         self._usual = np.zeros(0)
         self._quanta = 0
 
-    def add(self, lesson: Lesson) -> list[dict[str, float]]:
+    def add(self, lesson: LearnedBatch) -> list[dict[str, float]]:
         """Add a batch; give the values of the quanta that it fills, without those not known yet."""
         self._grow(int(lesson.gold.max()) + 1)
         values = np.empty((len(lesson.losses) // self._quantum + 1, len(_SIGNALS)))

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from streamlearn.events import Event, Polled, State, StateChanged
 
 
-class Verdict(NamedTuple):
+class HealthStatus(NamedTuple):
     """An answer and its reason in one line."""
 
     ok: bool
@@ -48,19 +48,19 @@ class Health:
                 self._connected = connected
                 self.tick()
 
-    def alive(self) -> Verdict:
+    def alive(self) -> HealthStatus:
         """Tell whether the process should be left alone."""
         if self._state in ("stopped", "failed"):
-            return Verdict(False, self._state)
+            return HealthStatus(False, self._state)
         age = self._clock() - self._last_tick
         if self._state == "running" and age > self._stall_seconds:
-            return Verdict(
+            return HealthStatus(
                 False, f"stalled: the loop last ticked {age:.0f} s ago, limit {self._stall_seconds:g} s"
             )
-        return Verdict(True, self._state)
+        return HealthStatus(True, self._state)
 
-    def ready(self) -> Verdict:
+    def ready(self) -> HealthStatus:
         """Tell whether records that are sent now are learned from."""
         if self._state != "running":
-            return Verdict(False, self._state)
-        return Verdict(True, "running") if self._connected else Verdict(False, "no broker answers")
+            return HealthStatus(False, self._state)
+        return HealthStatus(True, "running") if self._connected else HealthStatus(False, "no broker answers")

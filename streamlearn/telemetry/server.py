@@ -17,7 +17,7 @@ from prometheus_client import CollectorRegistry, make_wsgi_app
 
 from streamlearn.errors import TelemetryError
 from streamlearn.telemetry.access import Access
-from streamlearn.telemetry.health import Health, Verdict
+from streamlearn.telemetry.health import Health, HealthStatus
 
 if TYPE_CHECKING:
     from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
@@ -111,7 +111,7 @@ class Server:
         self.close()
 
 
-class _Server(ThreadingMixIn, WSGIServer):
+class _ThreadingServer(ThreadingMixIn, WSGIServer):
     daemon_threads = True
     # A scrape that hangs must not keep the process from ending.
     block_on_close = False
@@ -154,7 +154,7 @@ class _Server(ThreadingMixIn, WSGIServer):
         self.setup_environ()
 
 
-class _Server6(_Server):
+class _ThreadingServer6(_ThreadingServer):
     address_family = socket.AF_INET6
 
 
@@ -165,8 +165,8 @@ class _Handler(WSGIRequestHandler):
         """Keep quiet: a line for each scrape would bury the events."""
 
 
-def _listen(host: str, port: int) -> _Server:
-    server = _Server6 if ":" in host else _Server
+def _listen(host: str, port: int) -> _ThreadingServer:
+    server = _ThreadingServer6 if ":" in host else _ThreadingServer
     return server((host, port), _Handler)
 
 
@@ -175,7 +175,7 @@ def _application(
 ) -> "WSGIApplication":
     metrics: WSGIApplication = make_wsgi_app(registry)
     page = _PAGE.read_text("utf-8")
-    verdicts: dict[str, Callable[[], Verdict]] = {"/healthz": health.alive, "/readyz": health.ready}
+    verdicts: dict[str, Callable[[], HealthStatus]] = {"/healthz": health.alive, "/readyz": health.ready}
 
     def application(environ: "WSGIEnvironment", start_response: "StartResponse") -> Iterable[bytes]:
         path = environ["PATH_INFO"]

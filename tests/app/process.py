@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
-from streamlearn.checkpoint.generations import open_checkpoint
+from streamlearn.checkpoint.local_files import open_checkpoint
 from streamlearn.data import Example, TopicPartition
 from streamlearn.errors import CheckpointError
 from tests.conftest import Broker

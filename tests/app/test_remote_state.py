@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from streamlearn.app.checkup import check
-from streamlearn.app.deadletters import build_letters
-from streamlearn.app.evaluation import Evaluation
-from streamlearn.app.history import verified
-from streamlearn.app.replaying import Replayer
-from streamlearn.app.tagger import warm_up
+from streamlearn.app.build_tagger import warm_up
+from streamlearn.app.check import check
+from streamlearn.app.checkpoints import verified
+from streamlearn.app.dead_letter_sink import build_letters
+from streamlearn.app.deadletters import Replayer
+from streamlearn.app.evaluate import Evaluation
 from streamlearn.checkpoint.location import open_checkpoint
-from streamlearn.config.layers import load
+from streamlearn.config.load import load
 from streamlearn.data import Example
 from streamlearn.errors import CheckpointError, ConfigError
 from tests.app.process import Run, configure, fill, metric

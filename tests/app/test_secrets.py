@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from kafka.admin import ResourceType
 
-from streamlearn.app.inspection import describe
+from streamlearn.app.inspect import describe
 from streamlearn.data import TopicPartition
 from tests.app.process import Run, configure, fetch, fill
 from tests.conftest import Broker

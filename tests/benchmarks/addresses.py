@@ -18,11 +18,11 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
-from streamlearn.app.evaluation import Evaluation
+from streamlearn.app.evaluate import Evaluation
 from streamlearn.app.workers import available_cores, spread
-from streamlearn.config.layers import load
+from streamlearn.config.load import load
+from streamlearn.corpus.files import Located
 from streamlearn.events import Drift, Learned
-from streamlearn.stream.files import Located
 from tests.benchmarks.accuracy.runs import read
 from tests.benchmarks.accuracy.tasks import CONFIGS
 from tests.benchmarks.drift import draw

@@ -15,12 +15,12 @@ from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 
-from streamlearn.app.evaluation import Evaluation
+from streamlearn.app.evaluate import Evaluation
 from streamlearn.app.workers import available_cores, spread
-from streamlearn.config.layers import load
-from streamlearn.config.shape import Config
+from streamlearn.config.load import load
+from streamlearn.config.schema import Config
+from streamlearn.corpus.files import Located
 from streamlearn.events import Learned
-from streamlearn.stream.files import Located
 from tests.benchmarks.accuracy.runs import read
 from tests.benchmarks.accuracy.tasks import CONFIGS
 from tests.reference import table

@@ -17,11 +17,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from streamlearn.app.evaluation import BATCH, batches, open_examples
-from streamlearn.app.monitoring import build_watch
-from streamlearn.app.tagger import build_tagger
-from streamlearn.config.layers import load
-from streamlearn.config.shape import Config
+from streamlearn.app.build_tagger import build_tagger
+from streamlearn.app.drift_watch import build_watch
+from streamlearn.app.evaluate import BATCH, batches, open_examples
+from streamlearn.config.load import load
+from streamlearn.config.schema import Config
 from streamlearn.daemon.pipeline import Pipeline
 from streamlearn.data import Example
 from streamlearn.monitor.history import History

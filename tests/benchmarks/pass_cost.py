@@ -12,11 +12,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from statistics import median
 
-from streamlearn.app.evaluation import batches, open_examples
-from streamlearn.app.tagger import build_tagger, warm_up
-from streamlearn.config.layers import load
-from streamlearn.config.shape import Config
-from streamlearn.stream.files import Located
+from streamlearn.app.build_tagger import build_tagger, warm_up
+from streamlearn.app.evaluate import batches, open_examples
+from streamlearn.config.load import load
+from streamlearn.config.schema import Config
+from streamlearn.corpus.files import Located
 
 CSP = ("learner.kind=perceptron", "learner.replay_tokens=0")
 

@@ -16,12 +16,12 @@ from pathlib import Path
 
 import numpy as np
 
-from streamlearn.app.tagger import build_tagger
+from streamlearn.app.build_tagger import build_tagger
+from streamlearn.checkpoint.copier import Copier
+from streamlearn.checkpoint.local import CheckpointStore
 from streamlearn.checkpoint.state import Checkpoint
-from streamlearn.checkpoint.store import CheckpointStore
 from streamlearn.checkpoint.writer import BackgroundWriter
-from streamlearn.config.shape import Config
-from streamlearn.daemon.copier import Copier
+from streamlearn.config.schema import Config
 from streamlearn.data import Example, StreamIdentity
 from streamlearn.learners.tagger import Tagger
 

@@ -16,7 +16,7 @@ from importlib.util import find_spec
 from itertools import product
 from pathlib import Path
 
-from streamlearn.app.tagger import warm_up
+from streamlearn.app.build_tagger import warm_up
 from streamlearn.app.workers import available_cores, spread
 from tests.benchmarks.accuracy.results import Found, Results, markdown, row
 from tests.benchmarks.accuracy.runs import Run, work

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from streamlearn.app.tagger import LEARNERS as KINDS
-from streamlearn.app.tagger import build_tagger
-from streamlearn.config.layers import load
+from streamlearn.app.build_tagger import LEARNERS as KINDS
+from streamlearn.app.build_tagger import build_tagger
+from streamlearn.config.load import load
 from streamlearn.data import Example
 from tests.benchmarks import study
 from tests.benchmarks.accuracy.results import Results

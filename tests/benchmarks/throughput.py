@@ -23,14 +23,14 @@ import msgpack
 from kafka import KafkaConsumer
 from kafka import TopicPartition as KafkaPartition
 
-from streamlearn.app.daemon import Daemon
-from streamlearn.app.evaluation import Evaluation, batches, open_examples
-from streamlearn.app.tagger import build_tagger, warm_up
-from streamlearn.config.layers import load
-from streamlearn.config.shape import Config
+from streamlearn.app.build_tagger import build_tagger, warm_up
+from streamlearn.app.evaluate import Evaluation, batches, open_examples
+from streamlearn.app.run import Daemon
+from streamlearn.config.load import load
+from streamlearn.config.schema import Config
 from streamlearn.data import TopicPartition
 from streamlearn.events import Event, Learned, StateChanged
-from streamlearn.stream.codec import encode
+from streamlearn.stream.record_codec import encode
 from tests.conftest import Broker
 from tests.kafka.broker import ApacheKafka
 from tests.kafka.topics import create, produce
@@ -49,7 +49,7 @@ def learning_pass(config: Config, files: list[str]) -> float:
         for batch in batches(open_examples(config, files, fail))
     ]
     rows = [tagger._space.rows(batch, grow=True) for batch in encoded]
-    from streamlearn.kernels.mask import ANYTHING
+    from streamlearn.kernels.chain.mask import ANYTHING
     from streamlearn.learners.base import Supervision
 
     begin = time.perf_counter()

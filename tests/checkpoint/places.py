@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
+from streamlearn.checkpoint.local import CheckpointStore
 from streamlearn.checkpoint.objects import Objects
 from streamlearn.checkpoint.remote import RemoteStore
-from streamlearn.checkpoint.store import CheckpointStore
 
 
 class Directory:

@@ -4,7 +4,7 @@ from functools import partial
 
 import pytest
 
-from streamlearn.checkpoint.store import STEPS, CheckpointStore
+from streamlearn.checkpoint.local import STEPS, CheckpointStore
 from tests.checkpoint.build import assert_same_checkpoint, make_checkpoint
 from tests.checkpoint.kill import save_and_be_killed
 

@@ -13,9 +13,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from streamlearn.app.tagger import open_tagger
+from streamlearn.app.build_tagger import open_tagger
 from streamlearn.checkpoint.codec import FORMAT_VERSION
-from streamlearn.checkpoint.generations import generation_files, open_checkpoint
+from streamlearn.checkpoint.local_files import generation_files, open_checkpoint
 from streamlearn.data import Position, StreamIdentity, TopicPartition
 from tests.cli.command import save_state
 from tests.sequences import make_examples, write_config

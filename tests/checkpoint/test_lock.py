@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from streamlearn.checkpoint.store import CheckpointStore
+from streamlearn.checkpoint.local import CheckpointStore
 from streamlearn.errors import CheckpointError, StateLockedError
 from tests.checkpoint.build import make_checkpoint
 

@@ -4,7 +4,7 @@ import threading
 import numpy as np
 import pytest
 
-from streamlearn.checkpoint.store import CheckpointStore
+from streamlearn.checkpoint.local import CheckpointStore
 from streamlearn.checkpoint.writer import BackgroundWriter
 from streamlearn.errors import CheckpointError, NonFiniteWeightsError
 from tests.checkpoint.build import assert_same_checkpoint, make_checkpoint

@@ -7,11 +7,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from streamlearn.app.tagger import build_tagger
+from streamlearn.app.build_tagger import build_tagger
 from streamlearn.checkpoint.location import open_store
 from streamlearn.checkpoint.state import Checkpoint
-from streamlearn.config.layers import load
-from streamlearn.config.learned import digest, learned_part
+from streamlearn.config.learned_part import digest, learned_part
+from streamlearn.config.load import load
 from streamlearn.data import Example, Position, StreamIdentity, TopicPartition
 from streamlearn.monitor.progressive import Progressive
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from streamlearn.app.tagger import open_tagger
-from streamlearn.stream.codec import decode
+from streamlearn.app.build_tagger import open_tagger
+from streamlearn.stream.record_codec import decode
 from tests import naive
 from tests.cli.command import save_state, streamlearn
 from tests.learners.build import Bench

@@ -11,7 +11,7 @@ from typer.testing import CliRunner, Result
 from streamlearn.cli.produce import produce
 from streamlearn.data import Example
 from streamlearn.errors import ConfigError, UsageError
-from streamlearn.stream.codec import RecordCodec
+from streamlearn.stream.record_codec import RecordCodec
 
 if TYPE_CHECKING:
     from tests.conftest import Broker

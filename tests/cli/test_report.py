@@ -4,9 +4,9 @@ import re
 
 import pytest
 
-from streamlearn.app.reporting import collect
-from streamlearn.app.tagger import build_tagger
-from streamlearn.config.layers import load
+from streamlearn.app.build_tagger import build_tagger
+from streamlearn.app.report import collect
+from streamlearn.config.load import load
 from streamlearn.daemon.pipeline import Pipeline
 from streamlearn.events import Drift
 from streamlearn.monitor.history import History

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from streamlearn.config.layers import load
+from streamlearn.config.load import load
 from tests.cli.test_commands import streamlearn
 from tests.sequences import make_examples, write_config, write_jsonl
 

@@ -1,6 +1,6 @@
 import pytest
 
-from streamlearn.config.layers import load
+from streamlearn.config.load import load
 from streamlearn.errors import ConfigError
 
 

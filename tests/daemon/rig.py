@@ -4,23 +4,23 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from streamlearn.app.monitoring import build_watch
-from streamlearn.app.tagger import build_tagger
+from streamlearn.app.build_tagger import build_tagger
+from streamlearn.app.drift_watch import build_watch
+from streamlearn.checkpoint.copier import Copier
+from streamlearn.checkpoint.local import CheckpointStore
 from streamlearn.checkpoint.schedule import CheckpointSchedule
-from streamlearn.checkpoint.store import CheckpointStore
 from streamlearn.checkpoint.writer import BackgroundWriter
-from streamlearn.config.layers import load
-from streamlearn.daemon.copier import Copier
+from streamlearn.config.load import load
+from streamlearn.daemon.bad_records import Letters, Skipped, Tolerance
+from streamlearn.daemon.checkpointer import Keeper, Lineage, Snapshot
 from streamlearn.daemon.duplicates import Duplicates
-from streamlearn.daemon.intake import Reader
-from streamlearn.daemon.keeper import Keeper, Lineage, Snapshot
+from streamlearn.daemon.intake import BatchReader
 from streamlearn.daemon.loop import Loop
 from streamlearn.daemon.pipeline import Pipeline
-from streamlearn.daemon.refusals import Letters, Skipped, Tolerance
 from streamlearn.data import Position, StreamIdentity, TopicPartition
 from streamlearn.events import Event
 from streamlearn.monitor.progressive import Progressive
-from streamlearn.stream.codec import RecordCodec
+from streamlearn.stream.record_codec import RecordCodec
 from tests.sequences import write_config
 from tests.stream.memory import MemorySource
 
@@ -78,7 +78,7 @@ class Rig:
         )
         self.loop = Loop(
             source,
-            Reader(RecordCodec(), self.tagger, self.duplicates),
+            BatchReader(RecordCodec(), self.tagger, self.duplicates),
             self.tolerance,
             letters or Skipped(),
             self.pipeline,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from streamlearn.daemon.refusals import Tolerance
+from streamlearn.daemon.bad_records import Tolerance
 from streamlearn.data import Record, TopicPartition
 from streamlearn.errors import BrokerUnavailableError, CheckpointError, Reason, StreamError
 from streamlearn.events import CheckpointDone, Gap, Learned, Polled, Rejected, StateChanged

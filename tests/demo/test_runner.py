@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from streamlearn.cli.demo import demo
-from streamlearn.demo.plan import Plan
+from streamlearn.demo.run_options import Plan
 from streamlearn.demo.runner import load_config
 from tests.waiting import until
 

@@ -8,8 +8,8 @@ from rich.console import Console
 
 from streamlearn.data import PartitionStatus, TopicPartition
 from streamlearn.demo.chart import chart
-from streamlearn.demo.tally import Tally
-from streamlearn.demo.view import Scene, View, fits
+from streamlearn.demo.totals import Totals
+from streamlearn.demo.view import LiveView, Scene, fits
 from streamlearn.errors import Reason
 from streamlearn.events import CheckpointDone, Learned, Polled, Rejected, StateChanged
 
@@ -36,8 +36,8 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-def tally(clock: Clock) -> Tally:
-    tally = Tally(change_at=2000, clock=clock)
+def tally(clock: Clock) -> Totals:
+    tally = Totals(change_at=2000, clock=clock)
     tally(StateChanged("running"))
     for step in range(40):
         clock.now += 0.1
@@ -50,17 +50,17 @@ def tally(clock: Clock) -> Tally:
     return tally
 
 
-def drawn(view: View, width: int = 80, height: int = 24) -> list[str]:
+def drawn(view: LiveView, width: int = 80, height: int = 24) -> list[str]:
     console = Console(width=width, height=height, file=io.StringIO(), record=True, force_terminal=True)
     console.print(view)
     return console.export_text().splitlines()
 
 
-def make_view(tally: Tally, scene: Scene) -> View:
-    return View(tally, scene, Console(file=io.StringIO(), width=80, height=24))
+def make_view(tally: Totals, scene: Scene) -> LiveView:
+    return LiveView(tally, scene, Console(file=io.StringIO(), width=80, height=24))
 
 
-def test_the_view_shows_every_figure_at_80_columns(tally: Tally) -> None:
+def test_the_view_shows_every_figure_at_80_columns(tally: Totals) -> None:
     scene = Scene(
         "learning", "1,000 sequences/s", "http://127.0.0.1:9464/metrics", span=4000, best=(0.9, 0.9)
     )
@@ -76,7 +76,7 @@ def test_the_view_shows_every_figure_at_80_columns(tally: Tally) -> None:
     assert len(lines) <= 24
 
 
-def test_the_speed_is_that_of_late_and_the_average_once_ended(tally: Tally, clock: Clock) -> None:
+def test_the_speed_is_that_of_late_and_the_average_once_ended(tally: Totals, clock: Clock) -> None:
     # Ten batches a second until two seconds ago, seen through a window of three seconds.
     assert tally.speed()[0] == pytest.approx(1000 / 3, rel=0.2)
     clock.now += 60
@@ -87,12 +87,12 @@ def test_the_speed_is_that_of_late_and_the_average_once_ended(tally: Tally, cloc
 
 @pytest.mark.parametrize("size", [(80, 24), (200, 60), (60, 10), (30, 5)])
 def test_nothing_seen_yet_can_be_drawn_at_any_size(size: tuple[int, int]) -> None:
-    lines = drawn(make_view(Tally(change_at=0), Scene()), *size)
+    lines = drawn(make_view(Totals(change_at=0), Scene()), *size)
     assert "loading" in lines[0] or size[0] < 60
     assert "no checkpoint yet" in "\n".join(lines) or size[0] < 60
 
 
-def test_a_longer_run_than_expected_still_fits(tally: Tally) -> None:
+def test_a_longer_run_than_expected_still_fits(tally: Totals) -> None:
     assert "4,000 sequences │" in "\n".join(drawn(make_view(tally, Scene(span=100, best=(0.5, 0.6)))))
 
 
@@ -108,7 +108,7 @@ def root_logger() -> Iterator[None]:
 
 @pytest.mark.usefixtures("root_logger")
 def test_warnings_go_into_the_view_and_nothing_else_is_logged(
-    tally: Tally, capsys: pytest.CaptureFixture[str]
+    tally: Totals, capsys: pytest.CaptureFixture[str]
 ) -> None:
     scene = Scene()
     with make_view(tally, scene) as view:
@@ -121,7 +121,7 @@ def test_warnings_go_into_the_view_and_nothing_else_is_logged(
 
 def test_a_stop_that_must_wait_for_a_step_is_acknowledged() -> None:
     scene = Scene(phase="compiling", asked=lambda: True)
-    assert "stopping after this step: compiling" in drawn(make_view(Tally(0), scene))[0]
+    assert "stopping after this step: compiling" in drawn(make_view(Totals(0), scene))[0]
 
 
 def test_only_a_capable_terminal_gets_the_view() -> None:

@@ -9,11 +9,11 @@ import pytest
 import yaml
 
 from streamlearn import errors
-from streamlearn.app.evaluation import Evaluation
-from streamlearn.app.monitoring import build_watch
-from streamlearn.app.tagger import build_tagger
+from streamlearn.app.build_tagger import build_tagger
+from streamlearn.app.drift_watch import build_watch
+from streamlearn.app.evaluate import Evaluation
 from streamlearn.cli.main import app
-from streamlearn.config.layers import load
+from streamlearn.config.load import load
 from tests.deploy.dashboards import DEPLOY
 
 UNIT = DEPLOY / "systemd" / "streamlearn@.service"

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.app.test_daemon import Run, fill, metric
+from tests.app.test_run import Run, fill, metric
 from tests.conftest import Broker
 from tests.deploy.dashboards import DEPLOY, dashboards, panels
 from tests.kafka.broker import free_ports

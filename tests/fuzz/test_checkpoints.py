@@ -8,12 +8,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from streamlearn.app.inspection import describe
-from streamlearn.app.tagger import build_tagger
+from streamlearn.app.build_tagger import build_tagger
+from streamlearn.app.inspect import describe
 from streamlearn.checkpoint.codec import HEADER_START, decode, encode, read_header
 from streamlearn.checkpoint.state import Checkpoint
-from streamlearn.config.layers import load
-from streamlearn.config.learned import learned_part
+from streamlearn.config.learned_part import learned_part
+from streamlearn.config.load import load
 from streamlearn.errors import CheckpointError, ConfigError
 from streamlearn.monitor.progressive import Progressive
 from tests.checkpoint.build import frame, make_checkpoint

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from streamlearn.config.layers import load
+from streamlearn.config.load import load
 from streamlearn.errors import ConfigError
 from tests.fuzz.hostile import MIB, bounded_memory, damaged, one_line_of
 

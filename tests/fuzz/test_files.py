@@ -5,10 +5,10 @@ import gzip
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from streamlearn.corpus.files import ExampleReader
+from streamlearn.corpus.layout import ColumnLayout
 from streamlearn.errors import Reason, UsageError
-from streamlearn.stream.codec import RecordCodec
-from streamlearn.stream.files import ExampleReader
-from streamlearn.stream.layout import ColumnLayout
+from streamlearn.stream.record_codec import RecordCodec
 from tests.fuzz.hostile import MIB, bounded_memory, damaged, one_line_of
 
 COLUMNS = [

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from streamlearn.errors import RecordError
-from streamlearn.stream.codec import RecordCodec
+from streamlearn.stream.record_codec import RecordCodec
 from tests.fuzz.hostile import MIB, bounded_memory, damaged, one_line_of
 from tests.learners.build import make_bench
 from tests.stream.memory import MemoryRecord

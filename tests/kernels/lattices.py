@@ -3,9 +3,9 @@
 import numpy as np
 
 from streamlearn.data import Rows
-from streamlearn.kernels.chain import Lattice, Weights
-from streamlearn.kernels.mask import Mask
-from streamlearn.kernels.viterbi import new_trellis
+from streamlearn.kernels.chain.lattice import Lattice, Weights
+from streamlearn.kernels.chain.mask import Mask
+from streamlearn.kernels.chain.viterbi import new_trellis
 
 PLANES = 2
 

@@ -12,14 +12,15 @@ import streamlearn
 from streamlearn.kernels.jit import inner_kernel
 
 PACKAGE = Path(streamlearn.__file__).parent
-KERNELS = ["jit", "keys", "strings", "table"]
-SOURCES = ["__init__.py", "data.py", "kernels/__init__.py", *(f"kernels/{name}.py" for name in KERNELS)]
+KERNELS = ["__init__", "jit", *(f"features/{name}" for name in ("__init__", "keys", "strings", "table"))]
+SOURCES = ["__init__.py", "data.py", *(f"kernels/{name}.py" for name in KERNELS)]
 
 
 def caches_of(folder, **environment):
     """Give where the package copied to `folder` keeps the code of a callee, its caller, and of another."""
     code = (
-        "from streamlearn.kernels import jit, keys, strings, table\n"
+        "from streamlearn.kernels import jit\n"
+        "from streamlearn.kernels.features import keys, strings, table\n"
         "print(*(jit.cache_of(jit.Path(module.__file__)) for module in (keys, strings, table)))"
     )
     done = subprocess.run(
@@ -55,7 +56,7 @@ def test_a_change_of_the_tuples_that_kernels_read_starts_new_caches(copy):
 
 def test_a_change_of_a_kernel_starts_a_new_cache_for_it_and_its_callers_alone(copy):
     keys, strings, table = caches_of(copy)
-    change(copy, "kernels/keys.py")
+    change(copy, "kernels/features/keys.py")
     new_keys, new_strings, same = caches_of(copy)
     assert new_keys != keys
     assert new_strings != strings
@@ -70,7 +71,10 @@ def test_the_cache_can_be_put_elsewhere(copy):
 
 def test_compiled_code_goes_to_the_cache_of_its_module(copy, tmp_path):
     cache = tmp_path / "cache"
-    code = "from streamlearn.kernels.keys import mix; import numpy as np; mix(np.uint64(1), np.uint64(2))"
+    code = (
+        "from streamlearn.kernels.features.keys import mix; import numpy as np; "
+        "mix(np.uint64(1), np.uint64(2))"
+    )
     subprocess.run(
         [sys.executable, "-c", code],
         cwd=copy,
@@ -107,7 +111,7 @@ def test_an_inner_kernel_reads_slices_but_neither_copies_nor_gives_them():
 def test_an_inner_kernel_calls_no_other_kernels():
     functions = [
         node
-        for path in (PACKAGE / "kernels").glob("*.py")
+        for path in (PACKAGE / "kernels").rglob("*.py")
         for node in ast.parse(path.read_text()).body
         if isinstance(node, ast.FunctionDef)
     ]

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from streamlearn.kernels.replay import interleave
+from streamlearn.kernels.updates.interleave import interleave
 from tests.learners.build import averaged_perceptron, make_bench, replaying, without_names
 from tests.learners.streams import TEMPLATES, cut, make_stream
 from tests.states import differences

@@ -5,7 +5,7 @@ import pytest
 
 from streamlearn.checkpoint import codec
 from streamlearn.monitor.drift import REMEDY_STRIDE, DriftWatch
-from streamlearn.monitor.signals import Lesson
+from streamlearn.monitor.signals import LearnedBatch
 
 
 def lesson(first, sequences, change=3000):
@@ -14,7 +14,7 @@ def lesson(first, sequences, change=3000):
     draws = np.random.default_rng(0).random(20_000)[numbers]
     wrong = draws < np.where(numbers < change, 0.1, 2 / 3)
     gold = np.zeros(sequences, int)
-    return Lesson(np.arange(sequences + 1), gold, wrong.astype(int), wrong.astype(float), gold)
+    return LearnedBatch(np.arange(sequences + 1), gold, wrong.astype(int), wrong.astype(float), gold)
 
 
 def run(watch, total, size, first=0):

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from streamlearn.monitor.signals import Lesson, Signals
+from streamlearn.monitor.signals import LearnedBatch, Signals
 
 
 def lesson(sequences, labels=3, seed=0):
@@ -13,12 +13,12 @@ def lesson(sequences, labels=3, seed=0):
     starts = np.concatenate([[0], np.cumsum(rng.integers(1, 6, sequences))])
     n = int(starts[-1])
     gold, predicted = rng.integers(0, labels, n), rng.integers(0, labels, n)
-    return Lesson(starts, gold, predicted, rng.random(sequences), rng.integers(0, 9, sequences))
+    return LearnedBatch(starts, gold, predicted, rng.random(sequences), rng.integers(0, 9, sequences))
 
 
 def part(whole, first, last):
     a, b = whole.starts[first], whole.starts[last]
-    return Lesson(
+    return LearnedBatch(
         whole.starts[first : last + 1] - a,
         whole.gold[a:b],
         whole.predicted[a:b],
@@ -59,7 +59,7 @@ def test_batches_of_any_size_and_a_restart_give_the_same_bits(sizes, data):
 def test_another_mix_of_labels_is_a_distance():
     def constant(y, sequences):
         gold = np.full(sequences, y)
-        return Lesson(np.arange(sequences + 1), gold, gold, np.zeros(sequences), np.zeros(sequences))
+        return LearnedBatch(np.arange(sequences + 1), gold, gold, np.zeros(sequences), np.zeros(sequences))
 
     signals = Signals(quantum=5)
     values = signals.add(constant(0, 5 * 21))

@@ -6,7 +6,7 @@ import signal
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 
-from streamlearn.checkpoint.generations import describe, generation_files, open_checkpoint
+from streamlearn.checkpoint.local_files import describe, generation_files, open_checkpoint
 from streamlearn.checkpoint.state import Checkpoint
 from tests.soak import worker
 from tests.soak.oracle import Oracle

@@ -4,7 +4,7 @@ import resource
 import signal
 import time
 
-from streamlearn.checkpoint.generations import generation_files
+from streamlearn.checkpoint.local_files import generation_files
 from tests.soak.soak import Soak
 
 STEPS = ("create", "write", "fsync", "replace", "fsync_directory", "prune", "done")

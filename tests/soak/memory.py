@@ -19,8 +19,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from streamlearn.app.daemon import Daemon
-from streamlearn.config.layers import load
+from streamlearn.app.run import Daemon
+from streamlearn.config.load import load
 from streamlearn.data import PartitionStatus, Position, Record, StreamIdentity, TopicPartition
 from tests.sequences import write_config
 from tests.stream.memory import MemoryRecord

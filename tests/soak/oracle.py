@@ -10,7 +10,7 @@ import numpy as np
 
 from streamlearn.data import Batch, Example, Record
 from streamlearn.errors import Reason, RecordError
-from streamlearn.learners.tagger import Encoded
+from streamlearn.learners.tagger import EncodedBatch
 
 BAD = b"bad"
 
@@ -59,7 +59,7 @@ class Oracle:
         row = record.partition, record.offset, zlib.crc32(value)
         return Example({"row": [str(number) for number in row]})
 
-    def encode(self, examples: Sequence[Example]) -> Encoded:
+    def encode(self, examples: Sequence[Example]) -> EncodedBatch:
         """Make a batch of a row for each example."""
         n = len(examples)
         rows = [[int(text) for text in example.columns["row"]] for example in examples]
@@ -74,7 +74,7 @@ class Oracle:
             importance=np.ones(n),
             names_known=0,
         )
-        return Encoded(batch, list(examples), [])
+        return EncodedBatch(batch, list(examples), [])
 
     def submit(self, batch: Batch, decode_seconds: float) -> None:  # noqa: ARG002
         """Begin to apply a batch."""

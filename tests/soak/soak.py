@@ -6,7 +6,7 @@ import zlib
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from streamlearn.stream.spool import read_spool
+from streamlearn.stream.deadletters.spool import read_spool
 from tests.kafka.broker import ApacheKafka
 from tests.kafka.cluster import Cluster
 from tests.soak import feed

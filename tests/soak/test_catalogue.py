@@ -10,14 +10,14 @@ TESTS = Path(__file__).parents[1]
 # Those of `soak` do it on a broker, again and again in `python -m tests.soak`.
 CATALOGUE: dict[str, dict[str, list[str]]] = {
     "a value that is no record, a tombstone, an unknown codec": {
-        "stream/test_codec.py": [
+        "stream/test_record_codec.py": [
             "test_bad_records_are_refused_with_reason_and_place",
             "test_a_tombstone_is_refused",
             "test_too_large_is_refused",
             "test_an_unknown_content_type_is_refused",
         ],
         "stream/test_kafka_source.py": ["test_every_compression_is_read"],
-        "app/test_deadletters.py": [
+        "app/test_dead_letter_sink.py": [
             "test_bad_records_come_to_the_topic_untouched_and_replayed_ones_are_learned_once"
         ],
     },
@@ -28,7 +28,7 @@ CATALOGUE: dict[str, dict[str, list[str]]] = {
         ],
     },
     "the dead-letter topic is away": {
-        "app/test_deadletters.py": [
+        "app/test_dead_letter_sink.py": [
             "test_a_topic_that_is_deleted_stops_the_daemon_and_nothing_is_passed_over",
             "test_a_topic_that_is_missing_is_replaced_by_the_file_where_that_is_wanted",
         ],
@@ -36,14 +36,14 @@ CATALOGUE: dict[str, dict[str, list[str]]] = {
     },
     "kill -9 at any instant, also between write, fsync, replace and prune": {
         "checkpoint/test_crash.py": ["test_a_kill_at_any_step_leaves_the_old_or_the_new_state"],
-        "app/test_daemon.py": [
+        "app/test_run.py": [
             "test_killed_at_random_instants_it_ends_with_the_weights_of_an_uninterrupted_run",
             "test_killed_at_random_instants_several_partitions_in_turns_give_the_same_weights",
         ],
         "soak/faults.py": ["kill", "kill_in_a_checkpoint"],
     },
     "the newest checkpoint is torn, bit-flipped or empty": {
-        "checkpoint/test_store.py": [
+        "checkpoint/test_local.py": [
             "test_a_damaged_newest_is_set_aside_and_counted_and_the_one_before_is_used",
         ],
         "checkpoint/test_store_contract.py": [
@@ -53,7 +53,7 @@ CATALOGUE: dict[str, dict[str, list[str]]] = {
         "soak/faults.py": ["damage"],
     },
     "the disk is full or read-only": {
-        "checkpoint/test_store.py": [
+        "checkpoint/test_local.py": [
             "test_too_little_room_is_noticed_before_anything_is_written",
             "test_a_disk_that_fills_during_the_write_keeps_the_older_ones",
             "test_a_disk_that_becomes_read_only_is_reported_in_words",
@@ -64,7 +64,7 @@ CATALOGUE: dict[str, dict[str, list[str]]] = {
         "soak/faults.py": ["disk_full"],
     },
     "two daemons on one state": {
-        "app/test_daemon.py": ["test_a_second_daemon_on_the_same_state_ends_with_75"],
+        "app/test_run.py": ["test_a_second_daemon_on_the_same_state_ends_with_75"],
         "soak/faults.py": ["second_daemon"],
     },
     "a broker restarts, another leads, none answers at the start or for a minute": {
@@ -72,7 +72,7 @@ CATALOGUE: dict[str, dict[str, list[str]]] = {
             "test_a_restarted_broker_costs_no_record",
             "test_a_broker_that_is_away_at_the_start_is_waited_for_and_said_once",
         ],
-        "app/test_daemon.py": [
+        "app/test_run.py": [
             "test_a_broker_that_goes_away_makes_it_unready_but_leaves_it_alive_and_costs_nothing"
         ],
         "soak/test_soak.py": ["test_a_leader_that_dies_costs_no_record_and_repeats_none"],
@@ -90,7 +90,7 @@ CATALOGUE: dict[str, dict[str, list[str]]] = {
             "test_records_lost_to_retention_stop_the_source",
             "test_records_lost_while_reading_follow_the_same_policy",
         ],
-        "app/test_daemon.py": ["test_a_topic_that_was_created_anew_is_not_continued"],
+        "app/test_run.py": ["test_a_topic_that_was_created_anew_is_not_continued"],
         "soak/topics.py": [
             "topic_created_anew",
             "retention_passes_what_was_learned",
@@ -120,8 +120,8 @@ CATALOGUE: dict[str, dict[str, list[str]]] = {
     },
     "a stop during a checkpoint, a second stop, a stop before the first poll": {
         "daemon/test_loop.py": ["test_a_stop_during_a_checkpoint_waits_for_it_and_saves_the_rest"],
-        "daemon/test_signals.py": ["test_the_second_signal_ends_it_at_once"],
-        "app/test_daemon.py": [
+        "app/test_stop.py": ["test_the_second_signal_ends_it_at_once"],
+        "app/test_run.py": [
             "test_a_stop_while_no_broker_answers_is_clean",
             "test_a_stop_while_kernels_are_compiled_need_not_wait_for_them",
         ],
@@ -132,7 +132,7 @@ CATALOGUE: dict[str, dict[str, list[str]]] = {
         "soak/faults.py": ["freeze"],
     },
     "a port that is taken, a directory or a TLS file that is missing, wrong credentials": {
-        "app/test_daemon.py": ["test_a_port_that_is_taken_ends_with_74_before_anything_is_read"],
+        "app/test_run.py": ["test_a_port_that_is_taken_ends_with_74_before_anything_is_read"],
         "checkpoint/test_lock.py": ["test_a_directory_that_is_none_is_refused"],
         "stream/test_kafka_source.py": [
             "test_a_missing_tls_file_is_named",

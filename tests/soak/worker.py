@@ -10,22 +10,22 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
 
-from streamlearn.app.continuing import require_same_stream
+from streamlearn.app.compatibility import require_same_stream
+from streamlearn.app.stop import stop_on_signals
+from streamlearn.checkpoint.local import CheckpointStore
 from streamlearn.checkpoint.schedule import CheckpointSchedule
-from streamlearn.checkpoint.store import CheckpointStore
 from streamlearn.checkpoint.writer import BackgroundWriter
-from streamlearn.daemon.intake import Reader
-from streamlearn.daemon.keeper import Keeper, Lineage, Snapshot
+from streamlearn.daemon.bad_records import Tolerance
+from streamlearn.daemon.checkpointer import Keeper, Lineage, Snapshot
+from streamlearn.daemon.intake import BatchReader
 from streamlearn.daemon.loop import Loop
-from streamlearn.daemon.refusals import Tolerance
-from streamlearn.daemon.signals import stop_on_signals
 from streamlearn.data import Position, Record, TopicPartition
 from streamlearn.errors import StreamlearnError
 from streamlearn.events import Rejected
-from streamlearn.stream.deadletter import DeadLetter
+from streamlearn.stream.deadletters.letter import DeadLetter
+from streamlearn.stream.deadletters.outbox import Outbox
+from streamlearn.stream.deadletters.spool import Spool
 from streamlearn.stream.kafka.consumer import KafkaSource
-from streamlearn.stream.outbox import Outbox
-from streamlearn.stream.spool import Spool
 from tests.soak.oracle import Oracle
 
 SPOOL = "dead-letters.jsonl"
@@ -98,7 +98,7 @@ def run(options: Mapping[str, Any], stopping: Callable[[], bool], stack: ExitSta
 
     loop = Loop(
         source,
-        Reader(oracle, oracle),  # type: ignore[arg-type]
+        BatchReader(oracle, oracle),  # type: ignore[arg-type]
         Tolerance(None, 1),
         Mail(directory / SPOOL),
         oracle,  # type: ignore[arg-type]

@@ -7,8 +7,8 @@ from prometheus_client.openmetrics.exposition import generate_latest as generate
 from prometheus_client.openmetrics.parser import text_string_to_metric_families as parse_openmetrics
 from prometheus_client.parser import text_string_to_metric_families as parse_text
 
-from streamlearn.app.tagger import LEARNERS, build_tagger
-from streamlearn.config.layers import load
+from streamlearn.app.build_tagger import LEARNERS, build_tagger
+from streamlearn.config.load import load
 from streamlearn.daemon.pipeline import TOP_LABELS
 from streamlearn.data import PartitionStatus, TopicPartition
 from streamlearn.errors import Reason

@@ -14,10 +14,10 @@ from streamlearn.errors import AuthenticationError, BrokerUnavailableError, Conf
 from streamlearn.stream.kafka.commits import OffsetPublisher
 from streamlearn.stream.kafka.connection import Manager, Patience, connected
 from streamlearn.stream.kafka.failures import REFUSALS, translated
+from streamlearn.stream.kafka.liveness import Pulse, TopicWatch
 from streamlearn.stream.kafka.metadata import Cluster, describe
 from streamlearn.stream.kafka.positions import OnGap, Start, lost_records, place, start_offsets, verify
-from streamlearn.stream.kafka.presence import Pulse, TopicWatch
-from streamlearn.stream.kafka.reader import Reader
+from streamlearn.stream.kafka.reader import PartitionReader
 from streamlearn.stream.kafka.settings import brokers, settings_for
 from streamlearn.stream.kafka.stalls import StallWatch
 
@@ -134,7 +134,7 @@ class KafkaSource:
         self._clock = clock
         self._patience = Patience(brokers(client), connect_timeout_seconds, stopping, clock)
         self._session: _Session | None = None
-        self._reader: Reader | None = None
+        self._reader: PartitionReader | None = None
 
     def identity(self) -> StreamIdentity:
         """Give the cluster and topic ids; waits for a broker."""
@@ -171,7 +171,7 @@ class KafkaSource:
         known = {topic for topic, _ in positions}
         fresh = [tp for tp in assigned if tp.topic not in known]
         starts = start_offsets(session.consumer, fresh, self._start, self._patience) if fresh else {}
-        reader = Reader(
+        reader = PartitionReader(
             session.consumer,
             self._patience.where,
             self._on_gap,
@@ -254,7 +254,7 @@ class KafkaSource:
             OffsetPublisher(manager, self._group_id) if self._group_id else None,
         )
 
-    def _look_for_stalls(self, session: _Session, reader: Reader) -> None:
+    def _look_for_stalls(self, session: _Session, reader: PartitionReader) -> None:
         if not session.pulse.beats:
             self._stalls.forget()
             return
@@ -281,7 +281,7 @@ class KafkaSource:
         self._on_restart(why)
         return session.consumer
 
-    def _opened(self) -> tuple[_Session, Reader]:
+    def _opened(self) -> tuple[_Session, PartitionReader]:
         if self._session is None or self._reader is None:
             raise StreamError(f"{self._patience.where}: the source is polled but not open")
         return self._session, self._reader

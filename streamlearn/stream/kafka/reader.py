@@ -19,7 +19,7 @@ _REQUEST_MS = 1000
 _UNREADABLE = 3
 
 
-class Reader:
+class PartitionReader:
     """The polling half of a consumer: knows where each partition is, and gets back there.
 
     Parameters

@@ -8,7 +8,7 @@ from typing import Any
 from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer
 
 from streamlearn.errors import ConfigError
-from streamlearn.stream.kafka.tokens import Tokens
+from streamlearn.stream.kafka.oauth import Tokens
 
 Client = type[KafkaConsumer] | type[KafkaProducer] | type[KafkaAdminClient]
 

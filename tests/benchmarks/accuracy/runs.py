@@ -9,12 +9,12 @@ from typing import Any, Literal
 
 import numpy as np
 
-from streamlearn.app.evaluation import Evaluation, open_examples
-from streamlearn.app.tagger import warm_up
-from streamlearn.config.learned import digest, learned_part
-from streamlearn.config.shape import Config
+from streamlearn.app.build_tagger import warm_up
+from streamlearn.app.evaluate import Evaluation, open_examples
+from streamlearn.config.learned_part import digest, learned_part
+from streamlearn.config.schema import Config
+from streamlearn.corpus.files import Located
 from streamlearn.events import Learned
-from streamlearn.stream.files import Located
 from tests.benchmarks.accuracy.tasks import CRITERION_PASSES, CRITERION_POINTS, LEARNERS, Task
 
 Part = Literal["tune", "converge", "one pass", "many passes"]

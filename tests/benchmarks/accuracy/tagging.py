@@ -12,12 +12,12 @@ from dataclasses import replace
 from pathlib import Path
 from zlib import crc32
 
-from streamlearn.app.evaluation import BATCH, Evaluation, batches
+from streamlearn.app.evaluate import BATCH, Evaluation, batches
 from streamlearn.app.workers import spread
-from streamlearn.config.layers import load
+from streamlearn.config.load import load
+from streamlearn.corpus.files import Located
 from streamlearn.data import Example
-from streamlearn.stream.codec import encode
-from streamlearn.stream.files import Located
+from streamlearn.stream.record_codec import encode
 from tests.benchmarks.accuracy.runs import read
 from tests.benchmarks.accuracy.tasks import CONFIGS
 

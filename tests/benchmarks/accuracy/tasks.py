@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from streamlearn.config.layers import load
-from streamlearn.config.shape import Config
+from streamlearn.config.load import load
+from streamlearn.config.schema import Config
 
 HERE = Path(__file__).parent
 CONFIGS = HERE.parents[2] / "configs"

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from streamlearn.app.tagger import LEARNERS, build_tagger
-from streamlearn.config.shape import Config
-from streamlearn.kernels.mask import ANYTHING
+from streamlearn.app.build_tagger import LEARNERS, build_tagger
+from streamlearn.config.schema import Config
+from streamlearn.kernels.chain.mask import ANYTHING
 from streamlearn.learners.base import Learner, Supervision
 from streamlearn.learners.decoding import Decoder
 from tests.benchmarks.synthetic.methods import METHODS, Setting

@@ -1,0 +1,78 @@
+"""Looking at a configuration, and at what it names, before anything is started."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from streamlearn.app.build_tagger import build_tagger
+from streamlearn.app.compatibility import require_same_model, require_same_stream
+from streamlearn.app.drift_watch import build_watch
+from streamlearn.app.kafka_source import build_source, in_words
+from streamlearn.checkpoint.location import open_store
+from streamlearn.checkpoint.reading import Loaded
+from streamlearn.checkpoint.store import Store
+from streamlearn.config.load import load
+from streamlearn.config.schema import Config
+from streamlearn.errors import ConfigError, StreamlearnError
+from streamlearn.stream.kafka.probe import Finding, probe
+
+
+def check(path: Path, overrides: Sequence[str], live: bool, timeout_seconds: float) -> Iterator[Finding]:
+    """Look at the file; with `live` also at the state directory, the broker, topics and permissions.
+
+    Whatever `run` would refuse to continue is a problem here, for the same reason. Changes nothing: a state
+    directory that is missing is not made.
+    """
+    try:
+        config = load(path, overrides)
+        tagger = build_tagger(config)
+        build_watch(config, tagger)
+        store = open_store(config.checkpoint.directory)
+    except ConfigError as error:
+        yield from (Finding("config", False, problem, error.exit_code) for problem in error.problems)
+        return
+    reads = ", ".join(config.features.columns) if config.features.templates else "ready-made features"
+    labels = f", {len(tagger.labels)} labels known" if tagger.labels else ""
+    learner = f"learner {config.learner.kind}"
+    yield Finding("config", True, f"{path}: model {config.model}, {learner}, reads {reads}{labels}")
+    if live:
+        yield from _look_around(config, store, timeout_seconds)
+
+
+def _look_around(config: Config, store: Store, timeout_seconds: float) -> Iterator[Finding]:
+    yield _state(store)
+    loaded = None
+    try:
+        loaded = store.newest()
+        if loaded:
+            require_same_model(loaded, config)
+            seen = loaded.checkpoint.sequences_seen
+            yield Finding("checkpoint", True, f"{loaded.where}: verifies, {seen:,} sequences learned")
+    except StreamlearnError as error:
+        yield Finding.problem("checkpoint", error)
+    found = probe(config.kafka, config.source.topics, config.source.partitions, timeout_seconds)
+    yield from found
+    if loaded and all(finding.ok for finding in found):
+        yield _positions(config, loaded, timeout_seconds)
+
+
+def _state(store: Store) -> Finding:
+    try:
+        return Finding("state", True, f"{store.location}: {store.probe()}")
+    except StreamlearnError as refusal:
+        return Finding.problem("state", refusal)
+
+
+def _positions(config: Config, loaded: Loaded, timeout_seconds: float) -> Finding:
+    positions = loaded.checkpoint.positions
+    source = None
+    try:
+        source = build_source(config, connect_timeout_seconds=timeout_seconds)
+        require_same_stream(loaded.checkpoint.identity, source.identity())
+        lost = source.open(positions)
+    except StreamlearnError as error:
+        return Finding.problem("positions", error)
+    finally:
+        if source is not None:
+            source.close()
+    missing = f", {sum(lost.values()):,} records were removed before them" if lost else ""
+    return Finding("positions", True, f"the stream goes on at {in_words(positions)}{missing}")

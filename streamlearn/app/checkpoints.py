@@ -1,0 +1,63 @@
+"""The generations of a state: what they are, whether they verify, and going back to one."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from streamlearn.app.kafka_source import in_words
+from streamlearn.checkpoint.location import open_checkpoint, open_store
+from streamlearn.checkpoint.reading import Generation
+from streamlearn.errors import CheckpointError
+
+
+def generations(state: str) -> Iterator[dict[str, Any]]:
+    """Describe every generation, oldest first, from its header alone.
+
+    Raises
+    ------
+    CheckpointError : there is none.
+    """
+    found = open_store(state).generations()
+    if not found:
+        raise CheckpointError(f"{state}: no checkpoint in this state")
+    return map(_row, found)
+
+
+def verified(state: str) -> Iterator[dict[str, Any]]:
+    """Describe every generation, oldest first, once all of it has been read and its checksum compared."""
+    for row in generations(state):
+        try:
+            open_checkpoint(row["file"])
+        except CheckpointError as error:
+            row |= {"ok": False, "error": str(error)}
+        yield row
+
+
+def roll_back(state: str, seq: int) -> dict[str, Any]:
+    """Make an older generation the newest, and describe it.
+
+    Raises
+    ------
+    StateLockedError : a daemon runs. CheckpointError : it is not there, or does not verify.
+    """
+    store = open_store(state)
+    with store.lock():
+        return _row(store.roll_back(seq))
+
+
+def _row(generation: Generation) -> dict[str, Any]:
+    checkpoint = generation.checkpoint
+    row: dict[str, Any] = {
+        "file": generation.where,
+        "seq": generation.seq,
+        "size_bytes": generation.size_bytes,
+        "ok": checkpoint is not None,
+        "error": generation.error,
+    }
+    if checkpoint:
+        row |= {
+            "created_unix": checkpoint.created_unix,
+            "sequences_seen": checkpoint.sequences_seen,
+            "app_version": checkpoint.app_version,
+            "positions": in_words(checkpoint.positions),
+        }
+    return row

@@ -1,0 +1,94 @@
+"""Dead letters: how many bad records the daemon bears, and where it sends them."""
+
+import logging
+from collections.abc import Callable
+from contextlib import ExitStack
+from pathlib import Path
+
+import streamlearn
+from streamlearn.config.schema import Config
+from streamlearn.daemon.bad_records import Letters, Skipped, Tolerance
+from streamlearn.data import Record
+from streamlearn.errors import ConfigError, StreamlearnError
+from streamlearn.events import DeadLettered, Observer, Rejected
+from streamlearn.stream.deadletters.letter import DeadLetter
+from streamlearn.stream.deadletters.outbox import Outbox
+from streamlearn.stream.deadletters.spool import Spool
+from streamlearn.stream.kafka.producer import KafkaSink
+from streamlearn.telemetry.logs import emit
+
+_logger = logging.getLogger(__name__)
+
+_SPOOL = "dead-letters.jsonl"
+
+
+def build_tolerance(config: Config) -> Tolerance:
+    """Give how many bad records are borne."""
+    settings = config.dead_letters
+    if settings.policy == "stop":
+        return Tolerance(0.0, 1)
+    return Tolerance(settings.max_ratio, settings.window)
+
+
+def build_letters(
+    config: Config, stack: ExitStack, stopping: Callable[[], bool], observe: Observer
+) -> Letters:
+    """Give where bad records go; `stack` closes it.
+
+    Raises
+    ------
+    StreamError, BrokerUnavailableError, AuthenticationError : the topic takes none, and may not be replaced
+        by the file.
+    ConfigError : the file's directory is missing.
+    """
+    settings = config.dead_letters
+    if settings.policy != "dead_letter":
+        return Skipped()
+    path = spool_path(config)
+    spool = None
+    if path and settings.uses_file:
+        if not path.parent.is_dir():
+            raise ConfigError(f"dead_letters.file: {path.parent}: no such directory")
+        spool = Spool(path)
+    sink = _open_topic(config, stopping, is_needed=spool is None) if settings.topic else None
+    if sink:
+        stack.callback(sink.close)
+    return _Mail(
+        Outbox(sink, spool, lambda outcome, count: observe(DeadLettered(outcome, count))), config.model
+    )
+
+
+def spool_path(config: Config) -> Path | None:
+    """Give the local file of dead letters; None where the state is remote and no file is named."""
+    state = config.checkpoint.local
+    if config.dead_letters.file or state is None:
+        return config.dead_letters.file
+    return state / _SPOOL
+
+
+def _open_topic(config: Config, stopping: Callable[[], bool], *, is_needed: bool) -> KafkaSink | None:
+    try:
+        return KafkaSink(
+            config.kafka,
+            config.dead_letters.topic or "",
+            connect_timeout_seconds=config.source.connect_timeout_seconds if is_needed else 10.0,
+            stopping=stopping,
+        )
+    except StreamlearnError as error:
+        if is_needed or isinstance(error, ConfigError):
+            raise
+        emit(_logger, logging.WARNING, "dead_letter_topic_unavailable", error=str(error), instead="spool")
+        return None
+
+
+class _Mail:
+    """Bad records as dead letters of a model."""
+
+    def __init__(self, outbox: Outbox, model: str) -> None:
+        self._outbox = outbox
+        self._model = model
+        self.settle = outbox.settle
+
+    def send(self, record: Record, why: Rejected) -> None:
+        version = streamlearn.__version__
+        self._outbox.send(DeadLetter.of(record, why.reason, why.message, self._model, version))

@@ -1,0 +1,50 @@
+"""The source that a configuration names."""
+
+from collections.abc import Callable, Iterable, Mapping
+
+from streamlearn.config.schema import Config
+from streamlearn.data import Position, TopicPartition
+from streamlearn.stream.kafka.consumer import KafkaSource, Restart
+
+
+def build_source(
+    config: Config,
+    *,
+    connect_timeout_seconds: float | None,
+    stopping: Callable[[], bool] = lambda: False,
+    on_lost: Callable[[TopicPartition, int], None] = lambda *_: None,
+    on_restart: Callable[[Restart], None] = lambda _: None,
+) -> KafkaSource:
+    """Make a source, not yet connected.
+
+    Raises
+    ------
+    ConfigError : the client refuses its settings.
+    """
+    source = config.source
+    return KafkaSource(
+        config.kafka,
+        source.topics,
+        partitions=source.partitions,
+        # Whoever merges in turns must know all that have one.
+        follow=source.order == "arrival",
+        start=source.start,
+        group_id=source.group if source.group is not None else f"streamlearn-{config.model}",
+        on_gap=source.on_gap,
+        max_poll_records=source.max_poll_records,
+        connect_timeout_seconds=connect_timeout_seconds,
+        stopping=stopping,
+        on_lost=on_lost,
+        on_restart=on_restart,
+        stall_seconds=source.stall_seconds,
+    )
+
+
+def in_words(positions: Mapping[TopicPartition, Position]) -> str:
+    """Write where partitions stand.
+
+    >>> in_words({TopicPartition("orders", 3): Position(1841)})
+    'orders[3]@1841'
+    """
+    places: Iterable[tuple[TopicPartition, Position]] = sorted(positions.items())
+    return " ".join(f"{tp.topic}[{tp.partition}]@{at.next_offset}" for tp, at in places)

@@ -1,0 +1,215 @@
+"""Sequences from files and standard input, JSON Lines or columns: what produce, evaluate and predict read."""
+
+import codecs
+import io
+import re
+import zlib
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from streamlearn.corpus.columns import ColumnReader
+from streamlearn.corpus.inputs import (
+    STDIN,
+    byte_lines,
+    detect_encoding,
+    open_input,
+    require_readable,
+    text_lines,
+)
+from streamlearn.corpus.layout import ColumnLayout
+from streamlearn.corpus.read_report import ReadReport
+from streamlearn.data import Example
+from streamlearn.errors import Reason, RecordError, UsageError
+from streamlearn.stream.record_codec import RecordCodec
+
+Form = Literal["json", "columns"]
+
+_JSON_SUFFIXES = (".jsonl", ".ndjson", ".json")
+_CONLLU_SUFFIXES = (".conllu", ".conllup")
+_JSON_OBJECT = re.compile(r"\s*\{\s*[\"}]")
+_MAX_LINE_CHARS = 1 << 20
+# A line that is longer than its value may be, with a line end of two bytes, by this much is cut off.
+_CUT_BYTES = 3
+
+
+class Located(NamedTuple):
+    """An Example and where it stands: `line` is that of its first token or of its JSON object."""
+
+    example: Example
+    path: str
+    line: int
+
+
+class ExampleReader:
+    """Iterates over the good sequences of several files and counts the others.
+
+    One bad sequence never ends a file. JSON Lines or columns: by the name (.jsonl, .ndjson, .json; .conllu),
+    else by the content; a name may end in .gz, and gzip is known by its content anyway. A reader can be
+    iterated again, for another pass, and its counts go on; standard input can be read only once.
+
+    Parameters
+    ----------
+    paths : files in order; "-" is standard input.
+    form : "json", "columns", or "auto" as above.
+    layout : what the columns mean.
+    codec : limits for JSON Lines.
+    encoding : of the text, or "auto": by the byte order mark, else UTF-8.
+    on_refused : called with each refusal.
+
+    Raises
+    ------
+    UsageError : a file cannot be read at all, with where and why; at once where it is missing, else while
+        iterating.
+    """
+
+    def __init__(
+        self,
+        paths: Sequence[str],
+        *,
+        form: Form | Literal["auto"] = "auto",
+        layout: ColumnLayout | None = None,
+        codec: RecordCodec | None = None,
+        encoding: str = "auto",
+        on_refused: Callable[[RecordError], None] | None = None,
+    ) -> None:
+        for path in paths:
+            require_readable(path)
+        self._paths = paths
+        self._form = form
+        self._layout = layout or ColumnLayout()
+        self._codec = codec or RecordCodec("json")
+        self._encoding = _known_encoding(encoding)
+        self._report = ReadReport(on_refused=on_refused)
+        self._bytes_read = 0
+        self._begun = False
+
+    @property
+    def accepted(self) -> int:
+        """How many sequences were given out."""
+        return self._report.accepted
+
+    @property
+    def refused(self) -> Counter[Reason]:
+        """How many were not, by reason."""
+        return self._report.refused
+
+    @property
+    def repaired(self) -> Counter[str]:
+        """What was put right or skipped, by kind."""
+        return self._report.repaired
+
+    @property
+    def messages(self) -> list[str]:
+        """The first refusals, each "file:line: what is wrong"."""
+        return self._report.messages
+
+    @property
+    def bytes_read(self) -> int:
+        """How much was read, in bytes of the files as they are (compressed)."""
+        return self._bytes_read
+
+    @property
+    def has_stdin(self) -> bool:
+        """Whether standard input is among the files, so that there is one pass only."""
+        return STDIN in self._paths
+
+    @property
+    def total_bytes(self) -> int | None:
+        """How much there is to read, or None where that cannot be known."""
+        try:
+            return None if self.has_stdin else sum(Path(path).stat().st_size for path in self._paths)
+        except OSError:
+            return None
+
+    def __iter__(self) -> Iterator[Located]:
+        if self.has_stdin and (self._begun or self._paths.count(STDIN) > 1):
+            raise UsageError("standard input can be read only once; write it to a file first")
+        self._begun = True
+        for path in self._paths:
+            line = 0
+            with open_input(path, self._count) as stream:
+                try:
+                    for line, example in self._read(path, stream):
+                        yield Located(example, path, line)
+                except (OSError, EOFError, zlib.error, UnicodeError) as error:
+                    raise UsageError(f"{path}: cannot be read after line {line}: {error}") from error
+
+    def _read(self, path: str, stream: io.BufferedReader) -> Iterator[tuple[int, Example]]:
+        head = stream.peek(1)[:4096]
+        encoding = detect_encoding(path, head) if self._encoding == "auto" else self._encoding
+        if encoding == "utf-8-sig":
+            self._report.repaired["byte order mark dropped"] += 1
+        elif encoding != "utf-8":
+            self._report.repaired[f"{encoding} decoded"] += 1
+        name = path.removesuffix(".gz").lower()
+        if self._choose_form(path, name, head.decode(encoding, "replace")) == "json":
+            yield from self._read_json(
+                path, _utf8_lines(stream, encoding, self._codec.max_bytes + _CUT_BYTES)
+            )
+            return
+        conllu = self._form == "auto" and name.endswith(_CONLLU_SUFFIXES)
+        reader = ColumnReader(path, replace(self._layout, conllu=conllu), self._report)
+        yield from reader.read(_refuse_long(path, text_lines(stream, encoding, _MAX_LINE_CHARS)))
+
+    def _choose_form(self, path: str, name: str, head: str) -> Form:
+        if self._form != "auto":
+            form: Form = self._form
+        elif name.endswith(_CONLLU_SUFFIXES):
+            form = "columns"
+        else:
+            form = "json" if name.endswith(_JSON_SUFFIXES) or _JSON_OBJECT.match(head) else "columns"
+        if form == "json" and head.lstrip().startswith("["):
+            raise UsageError(f"{path}: a JSON array, wanted one object a line (jq -c '.[]' makes them)")
+        return form
+
+    def _read_json(self, path: str, lines: Iterable[bytes]) -> Iterator[tuple[int, Example]]:
+        for number, line in enumerate(lines, 1):
+            value = line.strip()
+            if not value:
+                continue
+            try:
+                # A cut line may look whole when only blanks are left of it.
+                _check_whole(line, self._codec.max_bytes)
+                example = self._codec.decode_value(value)
+            except RecordError as error:
+                self._report.refuse(RecordError(error.reason, f"{path}:{number}: {error}"))
+                continue
+            self._report.accepted += 1
+            yield number, example
+
+    def _count(self, size: int) -> None:
+        self._bytes_read += size
+
+
+def _known_encoding(encoding: str) -> str:
+    if encoding == "auto":
+        return encoding
+    try:
+        "".encode(encoding)  # unlike a mere lookup, this refuses codecs that are not for text
+    except LookupError as error:
+        raise UsageError(f"encoding {encoding!r} is unknown; try utf-8, utf-16 or latin-1") from error
+    name = codecs.lookup(encoding).name
+    return "auto" if name == "utf-8" else name
+
+
+def _utf8_lines(stream: io.BufferedReader, encoding: str, max_bytes: int) -> Iterator[bytes]:
+    if encoding == "utf-8-sig":
+        stream.read(3)
+    elif encoding != "utf-8":
+        return (line.encode(errors="surrogateescape") for line in text_lines(stream, encoding, max_bytes))
+    return byte_lines(stream, max_bytes)
+
+
+def _check_whole(line: bytes, max_bytes: int) -> None:
+    if len(line) >= max_bytes + _CUT_BYTES:
+        raise RecordError(Reason.TOO_LARGE, f"the line has more than {max_bytes} bytes")
+
+
+def _refuse_long(path: str, lines: Iterable[str]) -> Iterator[str]:
+    for number, line in enumerate(lines, 1):
+        if len(line) >= _MAX_LINE_CHARS:
+            raise UsageError(f"{path}:{number}: a line of more than {_MAX_LINE_CHARS} characters: no columns")
+        yield line

@@ -1,0 +1,1 @@
+"""A linear chain: its scores, the best labellings, and the marginals."""

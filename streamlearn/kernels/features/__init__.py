@@ -1,0 +1,1 @@
+"""From the ids of values to the rows of features."""

@@ -1,0 +1,1 @@
+"""The learners' passes over a batch: predict, compare, update."""

@@ -1,0 +1,106 @@
+"""How well each label is predicted of late, and which labels are taken for which."""
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+from river import metrics
+
+from streamlearn.events import LabelScore
+from streamlearn.monitor.scores import precision_recall_f1
+from streamlearn.monitor.span_counts import CONFUSED, UNTYPED, Counts, LabelScheme
+
+# Sequences in a block; what counts is the block that is being filled and the one before.
+BLOCK = 1000
+OTHER = "other"
+
+
+class LabelScores:
+    """Counts by label over the last one or two thousand sequences, bounded and the same for any batches.
+
+    Scores are of types of spans where the labels mark spans, else of labels. Means over labels are river's
+    `metrics`, fed with whole counts.
+
+    Parameters
+    ----------
+    scheme : names and marks of the labels; grown by its owner.
+    """
+
+    def __init__(self, scheme: LabelScheme) -> None:
+        self._scheme = scheme
+        self._types = np.zeros((2, 0, 3), np.int64)
+        self._labels = np.zeros((2, 0, 3), np.int64)
+        self._confusions = np.zeros((2, CONFUSED + 1, CONFUSED + 1), np.int64)
+
+    def begin_block(self) -> None:
+        """Forget the block before."""
+        for blocks in (self._types, self._labels, self._confusions):
+            blocks[0], blocks[1] = blocks[1], 0
+
+    def add(self, counts: Counts) -> None:
+        """Add what is part of one block."""
+        self._types = _grown(self._types, len(counts.types))
+        self._labels = _grown(self._labels, len(counts.labels) - 1)
+        self._types[1] += counts.types
+        self._labels[1] += counts.labels[:-1]
+        self._confusions[1] += counts.confusions
+
+    def scores(self, top: int) -> dict[str, LabelScore]:
+        """Give the scores of the labels with most gold ones, and of all others as one."""
+        is_spans = self._scheme.is_spans
+        counts = (self._types if is_spans else self._labels).sum(axis=0)
+        names = [kind or UNTYPED for kind in self._scheme.types] if is_spans else self._scheme.labels
+        order = [y for y in np.argsort(-counts[:, 0], kind="stable").tolist() if counts[y].any()]
+        found = {names[y]: _score(counts[y]) for y in order[:top]}
+        if order[top:]:
+            found[OTHER] = _score(counts[order[top:]].sum(axis=0))
+        return found
+
+    def macro_f1(self) -> float:
+        """Give the mean F1 of the labels (or types of spans) that occurred, by river; 0 for none."""
+        is_spans = self._scheme.is_spans
+        counts = (self._types if is_spans else self._labels).sum(axis=0)
+        table = metrics.ConfusionMatrix()
+        for y, (gold, predicted, right) in enumerate(counts.tolist()):
+            # What a label was confused with does not change its F1: nothing stands for all others.
+            for one, other, weight in ((y, y, right), (y, None, gold - right), (None, y, predicted - right)):
+                if weight:
+                    table.update(one, other, w=weight)
+        scores = [metrics.F1(table, y).get() for y in table.classes if y is not None]
+        return float(np.mean(scores)) if scores else 0.0
+
+    def confusions(self, top: int) -> list[tuple[str, str, int]]:
+        """Give gold label, predicted label and count of the most frequent mistakes."""
+        table = self._confusions.sum(axis=0)
+        # Older checkpoints hold right ones too.
+        np.fill_diagonal(table, 0)
+        found = np.flatnonzero(table)
+        cells = found[np.argsort(-table.flat[found], kind="stable")][:top].tolist()
+        names = [*self._scheme.labels[:CONFUSED], *[OTHER] * (CONFUSED + 1)][: CONFUSED + 1]
+        names[CONFUSED] = OTHER
+        pairs = [divmod(cell, CONFUSED + 1) for cell in cells]
+        return [(names[y], names[z], int(table[y, z])) for y, z in pairs]
+
+    def state(self) -> dict[str, NDArray[np.int64]]:
+        """Copy the counts of both blocks."""
+        return {
+            "label_blocks": self._labels.copy(),
+            "type_blocks": self._types.copy(),
+            "confusion_blocks": self._confusions.copy(),
+        }
+
+    def restore(self, state: Mapping[str, NDArray[np.int64]]) -> None:
+        """Continue from a state; from nothing where it has none, as those of before had."""
+        if "label_blocks" in state:
+            self._labels, self._types = state["label_blocks"].copy(), state["type_blocks"].copy()
+            self._confusions = state["confusion_blocks"].copy()
+
+
+def _grown(blocks: NDArray[np.int64], size: int) -> NDArray[np.int64]:
+    more = np.zeros((2, size - blocks.shape[1], 3), np.int64)
+    return np.concatenate([blocks, more], axis=1) if more.size else blocks
+
+
+def _score(counts: NDArray[np.int64]) -> LabelScore:
+    gold, predicted, right = counts.tolist()
+    return LabelScore(*precision_recall_f1(gold, predicted, right), support=gold)

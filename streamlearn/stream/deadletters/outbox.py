@@ -1,0 +1,126 @@
+"""Dead letters on their way: to a topic, or to a local file where the topic fails. None is dropped."""
+
+import threading
+from collections.abc import Callable, Sequence
+from typing import Literal, Protocol
+
+from streamlearn.errors import BrokerUnavailableError, StreamlearnError
+from streamlearn.stream.deadletters.letter import DeadLetter
+from streamlearn.stream.deadletters.spool import Spool
+
+Outcome = Literal["delivered", "spooled"]
+Done = Callable[[StreamlearnError | None], None]
+
+# What is remembered until the broker acknowledges it; a letter larger than this goes alone.
+_MAX_PENDING_BYTES = 32 << 20
+
+
+class LetterSink(Protocol):
+    """A topic."""
+
+    def send(
+        self,
+        key: bytes | None,
+        value: bytes | None,
+        headers: Sequence[tuple[str, bytes]] = (),
+        done: Done | None = None,
+    ) -> None:
+        """Take one over; `done` is told, in any thread, whether it was acknowledged."""
+
+    def is_gone(self) -> bool:
+        """Tell whether the topic was deleted."""
+
+
+class Outbox:
+    """Takes dead letters from one thread; what it took is durable once `settle` says so.
+
+    Parameters
+    ----------
+    sink : the topic; None for the file alone.
+    spool : the file; None stops where the topic fails.
+    told : how many letters came where, called by the thread that settles.
+    """
+
+    def __init__(
+        self, sink: LetterSink | None, spool: Spool | None, told: Callable[[Outcome, int], None]
+    ) -> None:
+        self._sink = sink
+        self._spool = spool
+        self._told = told
+        self._changed = threading.Condition()
+        self._pending = 0
+        self._pending_bytes = 0
+        self._delivered = 0
+        self._failed: list[tuple[DeadLetter, StreamlearnError]] = []
+
+    def send(self, letter: DeadLetter) -> None:
+        """Begin to deliver.
+
+        Raises
+        ------
+        StreamlearnError : as `settle`, where too much is under way.
+        """
+        size = len(letter.key or b"") + len(letter.value or b"")
+        while self._pending_bytes and self._pending_bytes + size > _MAX_PENDING_BYTES:
+            # The client gives up on a broker that is away, so that this has an end.
+            self.settle(1.0)
+        with self._changed:
+            self._pending += 1
+            self._pending_bytes += size
+        if self._sink is None:
+            self._done(letter, size, BrokerUnavailableError("no topic for dead letters"))
+            return
+        try:
+            self._sink.send(
+                letter.key,
+                letter.value,
+                letter.error_headers(),
+                lambda error: self._done(letter, size, error),
+            )
+        except StreamlearnError as error:
+            self._done(letter, size, error)
+
+    def settle(self, timeout_seconds: float) -> bool:
+        """Wait, and tell whether all that was taken is durable.
+
+        Raises
+        ------
+        BrokerUnavailableError : the topic does not take a letter, and there is no file for it.
+        CheckpointError : the file cannot be written.
+        """
+        with self._changed:
+            self._changed.wait_for(lambda: self._pending == 0, timeout_seconds)
+            delivered, self._delivered = self._delivered, 0
+            failed, is_all = list(self._failed), self._pending == 0
+        if delivered:
+            self._told("delivered", delivered)
+        if failed:
+            self._save(failed)
+        if not is_all and self._spool is None and self._sink is not None and self._sink.is_gone():
+            raise BrokerUnavailableError(
+                "dead letters cannot be delivered: their topic was deleted; none is passed over: "
+                "create it, or set dead_letters.on_unavailable to spool"
+            )
+        return is_all
+
+    def _save(self, failed: Sequence[tuple[DeadLetter, StreamlearnError]]) -> None:
+        if self._spool is None:
+            letter, error = failed[0]
+            raise BrokerUnavailableError(
+                f"{letter.place}: its dead letter cannot be delivered: {error}; it is not passed over: "
+                "mend the topic, or set dead_letters.on_unavailable to spool"
+            )
+        self._spool.append(letter for letter, _ in failed)
+        with self._changed:
+            del self._failed[: len(failed)]
+        self._told("spooled", len(failed))
+
+    def _done(self, letter: DeadLetter, size: int, error: StreamlearnError | None) -> None:
+        with self._changed:
+            self._pending -= 1
+            self._pending_bytes -= size
+            if error is None:
+                self._delivered += 1
+            else:
+                self._failed.append((letter, error))
+            self._changed.notify_all()
