@@ -1,7 +1,4 @@
 import ast
-import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -12,76 +9,6 @@ import streamlearn
 from streamlearn.kernels.jit import inner_kernel
 
 PACKAGE = Path(streamlearn.__file__).parent
-KERNELS = ["__init__", "jit", *(f"features/{name}" for name in ("__init__", "keys", "strings", "table"))]
-SOURCES = ["__init__.py", "data.py", *(f"kernels/{name}.py" for name in KERNELS)]
-
-
-def caches_of(folder, **environment):
-    """Give where the package copied to `folder` keeps the code of a callee, its caller, and of another."""
-    code = (
-        "from streamlearn.kernels import jit\n"
-        "from streamlearn.kernels.features import keys, strings, table\n"
-        "print(*(jit.cache_of(jit.Path(module.__file__)) for module in (keys, strings, table)))"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        cwd=folder,
-        env={"XDG_CACHE_HOME": "/cache", "PYTHONPATH": str(folder)} | environment,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    return done.stdout.split()
-
-
-@pytest.fixture
-def copy(tmp_path):
-    for source in SOURCES:
-        (tmp_path / "streamlearn" / source).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(PACKAGE / source, tmp_path / "streamlearn" / source)
-    return tmp_path
-
-
-def change(copy, source):
-    path = copy / "streamlearn" / source
-    path.write_text(path.read_text() + "\n")
-
-
-def test_a_change_of_the_tuples_that_kernels_read_starts_new_caches(copy):
-    before = caches_of(copy)
-    assert all(path.startswith("/cache/streamlearn/numba-") for path in before)
-    change(copy, "data.py")
-    assert not set(before) & set(caches_of(copy))
-
-
-def test_a_change_of_a_kernel_starts_a_new_cache_for_it_and_its_callers_alone(copy):
-    keys, strings, table = caches_of(copy)
-    change(copy, "kernels/features/keys.py")
-    new_keys, new_strings, same = caches_of(copy)
-    assert new_keys != keys
-    assert new_strings != strings
-    assert same == table
-
-
-def test_the_cache_can_be_put_elsewhere(copy):
-    assert {Path(path).parent for path in caches_of(copy, NUMBA_CACHE_DIR="/elsewhere")} == {
-        Path("/elsewhere")
-    }
-
-
-def test_compiled_code_goes_to_the_cache_of_its_module(copy, tmp_path):
-    cache = tmp_path / "cache"
-    code = (
-        "from streamlearn.kernels.features.keys import mix; import numpy as np; "
-        "mix(np.uint64(1), np.uint64(2))"
-    )
-    subprocess.run(
-        [sys.executable, "-c", code],
-        cwd=copy,
-        env={"NUMBA_CACHE_DIR": str(cache), "PYTHONPATH": str(copy)},
-        check=True,
-    )
-    assert {path.name.partition("-")[0] for path in cache.iterdir()} == {"keys"}
 
 
 def _shift(values):
