@@ -12,23 +12,24 @@ PACKAGE = Path(streamlearn.__file__).parent
 MODULES = sorted(PACKAGE.rglob("*.py"))
 
 # The vocabulary that everybody may speak.
-WORDS = {"data", "errors", "events"}
+WORDS = {"choices", "data", "errors", "events"}
 ALLOWED = {
     "": set(),
+    "choices": set(),
     "data": set(),
     "durable": set(),
     "errors": set(),
     "events": {"data", "errors"},
-    "kernels": set(),
+    "kernels": {"data"},
     "features": {"kernels", "data", "errors"},
-    "learners": {"kernels", "features", "data", "errors"},
+    "learners": {"kernels", "features", "choices", "data", "errors"},
     "stream": {"data", "durable", "errors"},
     "corpus": {"stream", "data", "errors"},
     "checkpoint": {"data", "durable", "errors"},
-    "monitor": {"kernels", "data", "events"},
+    "monitor": {"kernels", "choices", "data", "events"},
     "telemetry": {"data", "errors", "events"},
     "report": set(),
-    "config": {"errors"},
+    "config": {"choices", "errors"},
     "daemon": {"features", "learners", "monitor", "checkpoint", "stream", *WORDS},
     "app": {"config", "daemon", "telemetry", "learners", "features", "kernels", "corpus", "stream",
             "checkpoint", "monitor", "", *WORDS},

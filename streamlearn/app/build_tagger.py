@@ -3,9 +3,11 @@
 from collections.abc import Callable
 from threading import Timer
 
+from streamlearn.app.build_learner import build_learner
 from streamlearn.app.restoring import restore_tagger
 from streamlearn.checkpoint.location import open_checkpoint
 from streamlearn.checkpoint.reading import Loaded
+from streamlearn.choices import Scheme
 from streamlearn.config.learned_part import from_learned
 from streamlearn.config.schema import Config
 from streamlearn.daemon.pipeline import Pipeline
@@ -15,32 +17,10 @@ from streamlearn.features.labels import LabelSet
 from streamlearn.features.space import FeatureSpace
 from streamlearn.features.templates import parse_templates
 from streamlearn.features.values import NameBook
-from streamlearn.learners.adagrad import AdaGrad
-from streamlearn.learners.adf import Adf
-from streamlearn.learners.arow import Arow
-from streamlearn.learners.base import Learner
-from streamlearn.learners.constraint import Constraint, Scheme
-from streamlearn.learners.passive_aggressive import PassiveAggressive
-from streamlearn.learners.perceptron import Perceptron
-from streamlearn.learners.replay import Replay
-from streamlearn.learners.sgd import Sgd
-from streamlearn.learners.swvp import Swvp
+from streamlearn.learners.chain import ChainSpec
+from streamlearn.learners.constraint import Constraint
 from streamlearn.learners.tagger import Tagger
-from streamlearn.learners.voted import VotedPerceptron
 from streamlearn.monitor.progressive import Progressive
-
-# Each takes rows of the two tables, whether plain transitions and triples of labels are learned, and its
-# settings by name.
-LEARNERS: dict[str, Callable[..., Learner]] = {
-    "perceptron": Perceptron,
-    "voted": VotedPerceptron,
-    "swvp": Swvp,
-    "pa": PassiveAggressive,
-    "arow": Arow,
-    "adf": Adf,
-    "sgd": Sgd,
-    "adagrad": AdaGrad,
-}
 
 # Kernels that are cached are loaded within this time.
 _LOADING_SECONDS = 3.0
@@ -61,16 +41,8 @@ def build_tagger(config: Config) -> Tagger:
     label_set = LabelSet(labels.known, labels.map, labels.other, labels.max)
     encoder = Encoder(features.columns, space.views, label_set, features.cache, names)
     constraint = Constraint(labels.constrain)
-    return Tagger(encoder, label_set, space, _build_learner(config, space), constraint)
-
-
-def _build_learner(config: Config, space: FeatureSpace) -> Learner:
-    settings = config.learner.model_dump(exclude={"kind", "replay_tokens", "replay_looks"})
-    learner = LEARNERS[config.learner.kind](
-        space.capacities, space.plain_edges, space.second_order, **settings
-    )
-    tokens, looks = config.learner.replay_tokens, config.learner.replay_looks
-    return Replay(learner, tokens, looks) if tokens else learner
+    spec = ChainSpec(space.capacities, space.plain_edges, space.second_order)
+    return Tagger(encoder, label_set, space, build_learner(config.learner, spec), constraint)
 
 
 def warm_up(config: Config, say: Callable[[str], None]) -> None:

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 
 from streamlearn.app.build_tagger import open_tagger
 from streamlearn.app.evaluate import BATCH, Refuse, batches, open_examples, refuse
+from streamlearn.choices import Scheme
 from streamlearn.config.learned_part import from_learned
 from streamlearn.corpus.files import Located
 from streamlearn.corpus.inputs import STDIN
 from streamlearn.data import Prediction
 from streamlearn.errors import CheckpointError, UsageError
-from streamlearn.learners.constraint import Scheme
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from streamlearn.choices import Average, Condition, Rival, Substructures, Violation, Violations, Weighting
 from streamlearn.config.section import Section
 
 
@@ -19,13 +20,14 @@ class _LearnerSection(Section):
     )
 
 
-Average = Annotated[
-    Literal["none", "all", "exponential"],
+PredictWith = Annotated[
+    Average,
     Field(description="Predict with the last weights, the average of all, or a fading one."),
 ]
 HalfLife = Annotated[float, Field(gt=0, description="Half-life of the exponential average, in sequences.")]
-
-
+Sigma = Annotated[
+    float | None, Field(gt=0, description="σ of the Gaussian prior of the weights; null for no L2 term.")
+]
 Cost = Annotated[float, Field(ge=0, description="Margin that is asked for each wrong label.")]
 
 
@@ -40,10 +42,10 @@ class PerceptronConfig(_LearnerSection):
         le=1 << 16,
         description="Labels that every search keeps at each position; 0: it is exact.",
     )
-    violation: Literal["max", "early"] = Field(
+    violation: Violation = Field(
         default="max", description="Where updates with a beam end: at the largest violation, or the first."
     )
-    average: Average = "all"
+    average: PredictWith = "all"
     half_life: HalfLife = 10_000.0
 
 
@@ -60,7 +62,7 @@ class SwvpConfig(_LearnerSection):
     """Structured weighted violations perceptron (Dror & Reichart 2016)."""
 
     kind: Literal["swvp"] = "swvp"
-    substructures: Literal["single", "whole", "blocks", "all", "spans"] = Field(
+    substructures: Substructures = Field(
         default="all",
         description="JJ: wrong positions one by one, as a whole, in runs, in all sets; or the wrong spans.",
     )
@@ -70,19 +72,17 @@ class SwvpConfig(_LearnerSection):
         le=10,
         description="All sets are taken of so many wrong positions at the most, else blocks.",
     )
-    gamma: Literal["wm", "wmr"] = Field(
-        default="wm", description="Weigh by the margin, or by the rank of the margin."
-    )
+    gamma: Weighting = Field(default="wm", description="Weigh by the margin, or by the rank of the margin.")
     beta: float = Field(default=1.0, ge=0, le=100, description="β: power of the margin or its rank.")
-    violations: Literal["aggressive", "balanced"] = Field(
+    violations: Violations = Field(
         default="aggressive", description="Update with violations only, or with all mixed assignments."
     )
-    condition: Literal["enforced", "published"] = Field(
+    condition: Condition = Field(
         default="enforced",
         description="Whether the balanced form meets condition (2), or not, as it was published.",
     )
     cost: Cost = 0.0
-    average: Average = "all"
+    average: PredictWith = "all"
     half_life: HalfLife = 10_000.0
 
 
@@ -91,11 +91,11 @@ class PassiveAggressiveConfig(_LearnerSection):
 
     kind: Literal["pa"] = "pa"
     aggressiveness: float = Field(default=0.03, gt=0, description="C: no update has a larger factor.")
-    rival: Literal["max_loss", "prediction"] = Field(
+    rival: Rival = Field(
         default="prediction",
         description="Move away from the labelling of the largest loss, or from what is predicted.",
     )
-    average: Average = "exponential"
+    average: PredictWith = "exponential"
     half_life: HalfLife = 2000.0
 
 
@@ -106,12 +106,12 @@ class ArowConfig(_LearnerSection):
     regularization: float = Field(
         default=10.0, gt=0, description="r: the larger, the shorter the updates, and the longer they stay so."
     )
-    average: Average = "none"
+    average: PredictWith = "none"
     half_life: HalfLife = 10_000.0
 
 
 class AdfConfig(_LearnerSection):
-    """Conditional random field trained by ADF (Sun, Li, Wang & Li 2014)."""
+    """Conditional random field trained by ADF (Sun, Li, Wang & Lu 2014)."""
 
     kind: Literal["adf"] = "adf"
     rate: float = Field(default=0.1, gt=0, description="c: the rate of a new feature.")
@@ -124,14 +124,12 @@ class AdfConfig(_LearnerSection):
     window: int = Field(default=200, ge=1, le=1 << 30, description="Sequences in the first window.")
     growth: float = Field(default=1.0, ge=1, le=10, description="Factor from each window to the next.")
     min_rate: float = Field(default=0.0005, ge=0, description="No rate falls below it: learning never ends.")
-    sigma: float | None = Field(
-        default=5.0, gt=0, description="σ of the Gaussian prior of the weights; null for no L2 term."
-    )
+    sigma: Sigma = 5.0
     late_start: bool = Field(
         default=False,
         description="Give new features the rate they would have if known from the start.",
     )
-    average: Average = "none"
+    average: PredictWith = "none"
     half_life: HalfLife = 10_000.0
 
 
@@ -147,10 +145,8 @@ class SgdConfig(_LearnerSection):
     min_rate: float = Field(
         default=0.0005, ge=0, description="The rate does not fall below it: learning never ends."
     )
-    sigma: float | None = Field(
-        default=5.0, gt=0, description="σ of the Gaussian prior of the weights; null for no L2 term."
-    )
-    average: Average = "none"
+    sigma: Sigma = 5.0
+    average: PredictWith = "none"
     half_life: HalfLife = 10_000.0
 
 
@@ -160,9 +156,7 @@ class AdaGradConfig(_LearnerSection):
     kind: Literal["adagrad"] = "adagrad"
     rate: float = Field(default=0.1, gt=0, description="Rate of a weight whose squared gradients sum to 1.")
     floor: float = Field(default=0.0, ge=0, description="What the sum of squared gradients begins with.")
-    sigma: float | None = Field(
-        default=5.0, gt=0, description="σ of the Gaussian prior of the weights; null for no L2 term."
-    )
+    sigma: Sigma = 5.0
 
 
 LearnerConfig = Annotated[

@@ -5,6 +5,7 @@ from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
+from streamlearn.choices import DetectorKind, Scheme, Signal
 from streamlearn.config.learner_sections import LearnerConfig, PerceptronConfig
 from streamlearn.config.section import FilePath, Location, Names, Section
 from streamlearn.config.stream_sections import DeadLettersConfig, SourceConfig
@@ -21,7 +22,7 @@ class LabelsConfig(Section):
     max: int = Field(
         default=1024, ge=1, le=1 << 16, description="Sequences with a label beyond this number are rejected."
     )
-    constrain: Literal["none", "bio", "iobes"] = Field(
+    constrain: Scheme = Field(
         default="none",
         description="Predict no labelling that is invalid in this scheme; iobes is also BMES and BILOU.",
     )
@@ -104,10 +105,10 @@ class CheckpointConfig(Section):
 class DriftConfig(Section):
     """What is watched for changes of the world, and what is done about one."""
 
-    detectors: list[Literal["adwin", "page_hinkley", "kswin"]] = Field(
+    detectors: list[DetectorKind] = Field(
         default=["adwin"], description="Detectors of river that watch each signal; none watch nothing."
     )
-    signals: list[Literal["error", "loss", "unknown", "labels"]] = Field(
+    signals: list[Signal] = Field(
         default=["error", "loss", "unknown", "labels"],
         description="What is watched: wrong tokens, loss, unknown features (by token), mix of gold labels.",
     )

@@ -7,16 +7,13 @@ _WRONG, _TOKENS, _LOSS, _UNKNOWN, _SEQUENCES = 0, 1, 2, 3, 4
 
 
 @kernel
-def fill_quanta(
-    starts, gold, predicted, losses, unknown, quantum, keep, open_out, labels_out, usual_out, values_out
-):
+def fill_quanta(batch, quantum, keep, open_out, labels_out, usual_out, values_out):
     """Add a batch, one sequence after the other, and give the values of each quantum that becomes full.
 
     Parameters
     ----------
-    starts : int64[N + 1], where each sequence begins; none is empty.
-    gold, predicted : label numbers of all tokens.
-    losses, unknown : float64[N] and int64[N].
+    batch : starts int64[N + 1], where each sequence begins, none of which is empty; gold and predicted label
+        numbers of all tokens; losses float64[N] and unknown int64[N].
     quantum : sequences in one.
     keep : weight that the usual labels keep from one quantum to the next.
     open_out : float64[5], changed: wrong tokens, tokens, loss, unknown features and sequences so far.
@@ -29,6 +26,7 @@ def fill_quanta(
     -------
     How many rows of `values_out` were set.
     """
+    starts, gold, predicted, losses, unknown = batch
     q = 0
     for i in range(starts.size - 1):
         wrong = 0

@@ -9,9 +9,10 @@ knows no S, and it overlooks that B begins a span after an E of the same type; b
 conlleval.py by mayhewsw and by sighsmile, its ports with IOBES.
 """
 
-from collections import namedtuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from streamlearn.kernels.jit import kernel
 
@@ -29,8 +30,19 @@ MARKS = {
 }
 """What the prefixes of labels mean."""
 
-# marks, types: uint8[L] and int32[L], what each label means.
-SpanMarks = namedtuple("SpanMarks", "marks types")
+
+class SpanMarks(NamedTuple):
+    """What each of L labels means for spans.
+
+    Attributes
+    ----------
+    marks : uint8[L], whether the label is inside a span, begins or ends one.
+    types : int32[L], the type of its span.
+    """
+
+    marks: NDArray[np.uint8]
+    types: NDArray[np.int32]
+
 
 NO_SPANS = SpanMarks(np.empty(0, np.uint8), np.empty(0, np.int32))
 

@@ -1,4 +1,4 @@
-"""Linear-chain CRF trained by ADF (Sun, Li, Wang & Li 2014)."""
+"""Linear-chain CRF trained by ADF (Sun, Li, Wang & Lu 2014)."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -6,57 +6,53 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from streamlearn.data import Rows
 from streamlearn.kernels.updates import adf
-from streamlearn.learners.averaged import AVERAGES, Average
-from streamlearn.learners.base import Supervision
+from streamlearn.kernels.updates.averaging import AVERAGE_EXPONENTIAL, AVERAGE_NONE, Averaging
+from streamlearn.kernels.updates.batch_pass import Pass
+from streamlearn.learners.chain import ChainSpec
 from streamlearn.learners.lazy import LazyChain
 
 QUANTILES = ("0.1", "0.5", "0.9")
-# Rows whose rates are looked at for a gauge.
+# Rows whose rates are read for a gauge.
 _SAMPLE = 512
 
 
 class Adf(LazyChain):
-    """Goes along the gradient of log P(y | x), every feature at a rate that adapts to how often it occurs.
+    """Follows the gradient of log P(y | x), every feature at a rate that adapts to how often it occurs.
 
     Parameters
     ----------
-    max_rows : rows of the node and of the edge table.
-    plain_edges : learn transitions that do not depend on the position.
-    second_order : learn triples of labels too.
+    spec : the chain.
+    averaging : what predictions are made with.
     rate : c, the rate of a new feature.
     keep_rare, keep_frequent : α and β, what is kept of a rate at the end of a window in which the feature
         never, or in every sequence, occurred.
     window : sequences in the first window.
-    growth : each window is so many times longer than the one before.
+    growth : factor from the length of each window to the next.
     min_rate : no rate falls below it, so that learning never freezes.
     sigma : standard deviation of the Gaussian prior of the weights; None for no L2 term.
     late_start : a new feature begins with the rate that it would have, had it been known from the start, or
         since rates were last warmed up.
-    average : what predictions are made with: the last weights, the average of all, or an exponential one.
-    half_life : of the exponential average, in sequences.
     """
 
     def __init__(
         self,
-        max_rows: tuple[int, int],
-        plain_edges: bool = True,
-        second_order: bool = False,
+        spec: ChainSpec,
+        averaging: Averaging,
         *,
-        rate: float = 0.05,
-        keep_rare: float = 0.995,
-        keep_frequent: float = 0.6,
-        window: int = 200,
-        growth: float = 1.0,
-        min_rate: float = 0.0,
-        sigma: float | None = 5.0,
-        late_start: bool = False,
-        average: Average = "none",
-        half_life: float = 10_000.0,
+        rate: float,
+        keep_rare: float,
+        keep_frequent: float,
+        window: int,
+        growth: float,
+        min_rate: float,
+        sigma: float | None,
+        late_start: bool,
     ) -> None:
-        notes = 5 if average == "exponential" else 4
-        super().__init__(max_rows, plain_edges, second_order, 1 if average == "none" else 2, notes)
+        kind = averaging.kind
+        super().__init__(
+            spec, planes=1 if kind == AVERAGE_NONE else 2, notes=5 if kind == AVERAGE_EXPONENTIAL else 4
+        )
         self._window = 1
         self._schedule = adf.Schedule(
             rate=rate,
@@ -68,32 +64,23 @@ class Adf(LazyChain):
             growth=growth,
             min_rate=min_rate,
             inverse_variance=1.0 / sigma**2 if sigma else 0.0,
-            average=AVERAGES[average],
-            retain=0.5 ** (1.0 / half_life),
+            average=kind,
+            retain=0.5 ** (1.0 / averaging.half_life),
         )
 
-    def _learn(
-        self,
-        rows: Rows,
-        supervision: Supervision,
-        n_labels: int,
-        predicted_out: NDArray[np.int32],
-        loss_out: NDArray[np.float64],
-    ) -> None:
+    def _learn(self, batch: Pass) -> None:
         self._window = adf.adf_pass(
-            rows, supervision.labels, supervision.labels_known, supervision.importance, n_labels, self._seen,
-            self._window, self._schedule, self._plain_edges, supervision.mask, self._weights.arrays,
-            self._metas, predicted_out, loss_out,
-        )  # fmt: skip
+            batch, self._seen, self._window, self._schedule, self._weights.arrays, self._metas
+        )
 
-    def _settle(
-        self, wanted: NDArray[np.int32], weights: NDArray[np.float64], meta: NDArray[np.float64]
+    def _catch_up(
+        self, rows: NDArray[np.int32], weights: NDArray[np.float64], meta: NDArray[np.float64]
     ) -> NDArray[np.float64]:
-        out = np.empty((len(wanted), *weights.shape[1:]))
-        adf.settled(wanted, weights, meta, self._window, self._seen, self._schedule, out)
+        out = np.empty((len(rows), *weights.shape[1:]))
+        adf.settled(rows, weights, meta, self._window, self._seen, self._schedule, out)
         return out
 
-    def _averaging(self) -> tuple[int, float]:
+    def _shown(self) -> tuple[int, float]:
         plane, share = adf.averaging(self._schedule, self._seen)
         return plane, share
 

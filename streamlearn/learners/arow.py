@@ -2,8 +2,9 @@
 
 import math
 
+from streamlearn.kernels.updates.averaging import Averaging
 from streamlearn.kernels.updates.margin import Margin
-from streamlearn.learners.averaged import Average
+from streamlearn.learners.chain import ChainSpec
 from streamlearn.learners.margin import LargeMargin
 
 
@@ -12,23 +13,10 @@ class Arow(LargeMargin):
 
     Parameters
     ----------
-    max_rows : rows of the node and of the edge table.
-    plain_edges : learn transitions that do not depend on the position.
-    second_order : learn triples of labels too.
+    spec : the chain.
+    averaging : what predictions are made with.
     regularization : r: the larger, the shorter the moves and the slower the variances shrink.
-    average : what predictions are made with: the last weights, the average of all, or an exponential one.
-    half_life : of the exponential average, in sequences.
     """
 
-    def __init__(
-        self,
-        max_rows: tuple[int, int],
-        plain_edges: bool = True,
-        second_order: bool = False,
-        *,
-        regularization: float = 10.0,
-        average: Average = "none",
-        half_life: float = 10_000.0,
-    ) -> None:
-        margin = Margin(math.inf, regularization, is_max_loss=True)
-        super().__init__(max_rows, plain_edges, second_order, margin, average, half_life, planes=3)
+    def __init__(self, spec: ChainSpec, averaging: Averaging, *, regularization: float) -> None:
+        super().__init__(spec, averaging, Margin(math.inf, regularization, is_max_loss=True), planes=3)

@@ -1,13 +1,11 @@
 """Which labellings are valid, by the names of the labels."""
 
 from collections.abc import Sequence
-from typing import Literal
 
 import numpy as np
 
+from streamlearn.choices import Scheme
 from streamlearn.kernels.chain.mask import ANYTHING, Mask
-
-Scheme = Literal["none", "bio", "iobes"]
 
 # What the marks of a scheme mean. BMES and BILOU are IOBES with other letters.
 _MARKS: dict[Scheme, dict[str, str]] = {

@@ -1,12 +1,10 @@
 """The structured passive-aggressive algorithm, PA-I (Crammer et al. 2006)."""
 
-from typing import Literal
-
+from streamlearn.choices import Rival
+from streamlearn.kernels.updates.averaging import Averaging
 from streamlearn.kernels.updates.margin import Margin
-from streamlearn.learners.averaged import Average
+from streamlearn.learners.chain import ChainSpec
 from streamlearn.learners.margin import LargeMargin
-
-Rival = Literal["max_loss", "prediction"]
 
 
 class PassiveAggressive(LargeMargin):
@@ -14,25 +12,12 @@ class PassiveAggressive(LargeMargin):
 
     Parameters
     ----------
-    max_rows : rows of the node and of the edge table.
-    plain_edges : learn transitions that do not depend on the position.
-    second_order : learn triples of labels too.
+    spec : the chain.
+    averaging : what predictions are made with.
     aggressiveness : C, where the margin is 1 for each wrong label.
-    rival : the labelling that updates move away from: of the largest loss, or the one that is predicted.
-    average : what predictions are made with: the last weights, the average of all, or an exponential one.
-    half_life : of the exponential average, in sequences.
+    rival : the labelling that updates move away from: of the largest loss, or the predicted one.
     """
 
-    def __init__(
-        self,
-        max_rows: tuple[int, int],
-        plain_edges: bool = True,
-        second_order: bool = False,
-        *,
-        aggressiveness: float = 0.03,
-        rival: Rival = "prediction",
-        average: Average = "exponential",
-        half_life: float = 2000.0,
-    ) -> None:
+    def __init__(self, spec: ChainSpec, averaging: Averaging, *, aggressiveness: float, rival: Rival) -> None:
         margin = Margin(aggressiveness, 0.0, is_max_loss=rival == "max_loss")
-        super().__init__(max_rows, plain_edges, second_order, margin, average, half_life, planes=2)
+        super().__init__(spec, averaging, margin, planes=2)

@@ -3,19 +3,20 @@
 import math
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from streamlearn.choices import Violation
 from streamlearn.data import Rows
 from streamlearn.errors import ConfigError
 from streamlearn.kernels.chain.augmented_decoding import Search
+from streamlearn.kernels.updates.averaging import Averaging
+from streamlearn.kernels.updates.batch_pass import Pass
 from streamlearn.kernels.updates.perceptron import perceptron_pass
-from streamlearn.learners.averaged import Average, Averaged
-from streamlearn.learners.base import Scoring, Supervision
-
-Violation = Literal["max", "early"]
+from streamlearn.learners.averaged import Averaged
+from streamlearn.learners.base import Scoring
+from streamlearn.learners.chain import ChainSpec
 
 
 class Perceptron(Averaged):
@@ -27,53 +28,31 @@ class Perceptron(Averaged):
 
     Parameters
     ----------
-    max_rows : rows of the node and of the edge table.
-    plain_edges : learn transitions that do not depend on the position.
-    second_order : learn triples of labels too, as Collins' own tagger does.
-    cost : the margin that is asked for each wrong label.
-    beam : labels that every search keeps at each position, that of predictions too; 0 for an exact search.
-    violation : the prefix that updates with a beam are about: of the largest violation, or the first.
-    average : what predictions are made with: the last weights, the average of all, or an exponential one.
-    half_life : of the exponential average, in sequences.
+    spec : the chain; one of the second order learns triples of labels too, as Collins' own tagger does.
+    averaging : what predictions are made with.
+    cost : the margin that is required for each wrong label.
+    beam : labels that every search keeps at each position, also in predictions; 0 for an exact search.
+    violation : with a beam, update at the maximum violation, or stop at the first (early update).
     """
 
     def __init__(
-        self,
-        max_rows: tuple[int, int],
-        plain_edges: bool = True,
-        second_order: bool = False,
-        *,
-        cost: float = 0.0,
-        beam: int = 0,
-        violation: Violation = "max",
-        average: Average = "all",
-        half_life: float = 10_000.0,
+        self, spec: ChainSpec, averaging: Averaging, *, cost: float, beam: int, violation: Violation
     ) -> None:
-        super().__init__(max_rows, plain_edges, second_order, average, half_life)
-        if second_order and beam:
+        super().__init__(spec, averaging)
+        if spec.second_order and beam:
             raise ConfigError(
                 f"learner.beam is {beam} with the template T: triples of labels need an exact search; set 0"
             )
         self._search = Search(cost, beam, violation == "early")
         self._steps = 0.0
 
-    def _learn(
-        self,
-        rows: Rows,
-        supervision: Supervision,
-        n_labels: int,
-        predicted_out: NDArray[np.int32],
-        loss_out: NDArray[np.float64],
-    ) -> float:
-        mask = supervision.mask._replace(beam=self._search.beam)
-        norm_squared = perceptron_pass(
-            rows, supervision.labels, supervision.labels_known, supervision.importance, n_labels,
-            self._count, self._norm_squared, self._averaging, self._search, self._plain_edges,
-            mask, self._weights.arrays, predicted_out, loss_out,
-        )  # fmt: skip
+    def _learn(self, batch: Pass) -> None:
+        masked = batch._replace(mask=batch.mask._replace(beam=self._search.beam))
+        self._norm_squared = perceptron_pass(
+            masked, self._seen, self._norm_squared, self._averaging, self._search, self._weights.arrays
+        )
         # One after the other, so that the cut into batches changes no bit of it.
-        self._steps = float(np.cumsum([self._steps, *supervision.importance[loss_out > 0]])[-1])
-        return float(norm_squared)
+        self._steps = float(np.cumsum([self._steps, *batch.importance[batch.loss_out > 0]])[-1])
 
     def gauges(self) -> Mapping[str, float]:
         """Give ‖w‖ of the last weights w, and ‖w‖ / n after updates of n in all.

@@ -1,21 +1,17 @@
 """The structured weighted violations perceptron (Dror & Reichart 2016), single-pass, averaged."""
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from streamlearn.data import Rows
+from streamlearn.choices import Condition, Substructures, Violations, Weighting
 from streamlearn.kernels.chain.augmented_decoding import Search
 from streamlearn.kernels.updates import swvp, swvp_gamma, swvp_substructures
-from streamlearn.learners.averaged import Average, Averaged
-from streamlearn.learners.base import Supervision
-
-Substructures = Literal["single", "whole", "blocks", "all", "spans"]
-Weighting = Literal["wm", "wmr"]
-Violations = Literal["aggressive", "balanced"]
-Condition = Literal["enforced", "published"]
+from streamlearn.kernels.updates.averaging import Averaging
+from streamlearn.kernels.updates.batch_pass import Pass
+from streamlearn.learners.averaged import Averaged
+from streamlearn.learners.chain import ChainSpec
 
 SUBSTRUCTURES: dict[Substructures, int] = {
     "single": swvp_substructures.SINGLE,
@@ -43,9 +39,8 @@ class Swvp(Averaged):
 
     Parameters
     ----------
-    max_rows : rows of the node and of the edge table.
-    plain_edges : learn transitions that do not depend on the position.
-    second_order : learn triples of labels too.
+    spec : the chain.
+    averaging : what predictions are made with.
     substructures : JJ: the paper's ``single`` positions; the ``whole``, which is Collins' perceptron;
         ``blocks``, maximal runs of wrong positions; ``all`` sets of up to `max_errors` wrong positions, of
         more than that blocks; or the gold and predicted ``spans`` that are wrong.
@@ -56,47 +51,31 @@ class Swvp(Averaged):
     condition : whether condition (2) is enforced on balanced updates, or not, as in the paper's experiments.
     cost : the margin that is asked for each wrong label; 0 as in the paper. z is found with it, and a mixed
         assignment is a violation where it falls short of it.
-    average : what predictions are made with: the last weights, the average of all, or an exponential one.
-    half_life : of the exponential average, in sequences.
     """
 
     def __init__(
         self,
-        max_rows: tuple[int, int],
-        plain_edges: bool = True,
-        second_order: bool = False,
+        spec: ChainSpec,
+        averaging: Averaging,
         *,
-        substructures: Substructures = "all",
-        max_errors: int = 6,
-        gamma: Weighting = "wm",
-        beta: float = 1.0,
-        violations: Violations = "aggressive",
-        condition: Condition = "enforced",
-        cost: float = 0.0,
-        average: Average = "all",
-        half_life: float = 10_000.0,
+        substructures: Substructures,
+        max_errors: int,
+        gamma: Weighting,
+        beta: float,
+        violations: Violations,
+        condition: Condition,
+        cost: float,
     ) -> None:
-        super().__init__(max_rows, plain_edges, second_order, average, half_life)
+        super().__init__(spec, averaging)
         rule = swvp_gamma.Gamma(WEIGHTINGS[gamma], beta, violations == "aggressive", condition == "enforced")
         self._search = Search(cost, 0, False)
         self._strategy = swvp.Strategy(SUBSTRUCTURES[substructures], max_errors, rule)
         self._tallies = np.zeros(swvp.TALLIES)
 
-    def _learn(
-        self,
-        rows: Rows,
-        supervision: Supervision,
-        n_labels: int,
-        predicted_out: NDArray[np.int32],
-        loss_out: NDArray[np.float64],
-    ) -> float:
-        return float(
-            swvp.swvp_pass(
-                rows, supervision.labels, supervision.labels_known, supervision.importance, n_labels,
-                self._count, self._norm_squared, self._averaging, self._search, self._strategy,
-                supervision.marks, self._plain_edges, supervision.mask, self._weights.arrays,
-                self._tallies, predicted_out, loss_out,
-            )
+    def _learn(self, batch: Pass) -> None:
+        self._norm_squared = swvp.swvp_pass(
+            batch, self._seen, self._norm_squared, self._averaging, self._search, self._strategy,
+            self._weights.arrays, self._tallies,
         )  # fmt: skip
 
     def gauges(self) -> Mapping[str, float]:

@@ -8,7 +8,9 @@ from numpy.typing import NDArray
 
 from streamlearn.data import Rows
 from streamlearn.kernels.updates import voted
-from streamlearn.learners.base import Scoring, Supervision
+from streamlearn.kernels.updates.batch_pass import Pass
+from streamlearn.learners.base import Scoring
+from streamlearn.learners.chain import ChainSpec
 from streamlearn.learners.lazy import LazyChain
 
 
@@ -22,49 +24,26 @@ class VotedPerceptron(LazyChain):
 
     Parameters
     ----------
-    max_rows : rows of the node and of the edge table.
-    plain_edges : learn transitions that do not depend on the position.
-    second_order : learn triples of labels.
+    spec : the chain.
     vectors : K, how many vote; with 1 it is the perceptron that predicts with its last weights.
     """
 
     is_probabilistic = False
 
-    def __init__(
-        self,
-        max_rows: tuple[int, int],
-        plain_edges: bool = True,
-        second_order: bool = False,
-        *,
-        vectors: int = 10,
-    ) -> None:
-        super().__init__(max_rows, plain_edges, second_order, planes=vectors, notes=1)
+    def __init__(self, spec: ChainSpec, *, vectors: int) -> None:
+        super().__init__(spec, planes=vectors, notes=1)
         self._votes = np.zeros(vectors, np.int64)
         self._updates = 0
 
-    def _learn(
-        self,
-        rows: Rows,
-        supervision: Supervision,
-        n_labels: int,
-        predicted_out: NDArray[np.int32],
-        loss_out: NDArray[np.float64],
-    ) -> None:
-        self._updates = voted.voted_pass(
-            rows, supervision.labels, supervision.labels_known, supervision.importance, n_labels,
-            self._updates, self._plain_edges, supervision.mask, self._weights.arrays, self._metas,
-            self._votes, predicted_out, loss_out,
-        )  # fmt: skip
+    def _learn(self, batch: Pass) -> None:
+        self._updates = voted.voted_pass(batch, self._updates, self._weights.arrays, self._metas, self._votes)
 
-    def _settle(
-        self, wanted: NDArray[np.int32], weights: NDArray[np.float64], meta: NDArray[np.float64]
+    def _catch_up(
+        self, rows: NDArray[np.int32], weights: NDArray[np.float64], meta: NDArray[np.float64]
     ) -> NDArray[np.float64]:
-        out = np.empty((len(wanted), *weights.shape[1:]))
-        voted.settled(wanted, weights, meta, self._updates, out)
+        out = np.empty((len(rows), *weights.shape[1:]))
+        voted.settled(rows, weights, meta, self._updates, out)
         return out
-
-    def _averaging(self) -> tuple[int, float]:
-        return 0, 0.0
 
     def scoring(self, rows: Rows) -> Scoring:
         """Give the vectors that vote, as they are now."""

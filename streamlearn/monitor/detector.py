@@ -1,13 +1,13 @@
 """River's drift detectors as part of a state that can be saved: bounded, plain, the same after a restart."""
 
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from river import drift, stats
 
-Kind = Literal["adwin", "page_hinkley", "kswin"]
+from streamlearn.choices import DetectorKind
 
 # Values after which a rise can be told from a fall.
 LATE = 5
@@ -41,7 +41,7 @@ class Detector:
     [153]
     """
 
-    def __init__(self, kind: Kind) -> None:
+    def __init__(self, kind: DetectorKind) -> None:
         self._room, self._make = _MAKERS[kind]
         self._rebuild([])
 

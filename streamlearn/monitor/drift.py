@@ -3,9 +3,10 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from streamlearn.choices import DetectorKind, Signal
 from streamlearn.events import Drift
-from streamlearn.monitor.detector import Detector, Kind
-from streamlearn.monitor.signals import LearnedBatch, Signal, Signals
+from streamlearn.monitor.detector import Detector
+from streamlearn.monitor.signals import LearnedBatch, Signals
 
 # Remedies change weights, so that their places must not depend on how the stream is cut into batches.
 REMEDY_STRIDE = 500
@@ -24,7 +25,7 @@ class DriftWatch:
 
     def __init__(
         self,
-        detectors: Sequence[Kind] = (),
+        detectors: Sequence[DetectorKind] = (),
         signals: Sequence[Signal] = (),
         quantum: int = 50,
         actions: Sequence[str] = (),

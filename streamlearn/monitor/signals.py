@@ -1,14 +1,13 @@
 """What is watched for changes of the world: one value of each signal for every quantum of sequences."""
 
 from collections.abc import Mapping
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
+from streamlearn.choices import Signal
 from streamlearn.kernels.drift_sums import fill_quanta
-
-Signal = Literal["error", "loss", "unknown", "labels"]
 
 # Weight that the histogram of labels keeps from one quantum to the next, and quanta before it can be trusted.
 _KEEP, _TRUST = 0.98, 20
@@ -65,7 +64,7 @@ class Signals:
         """Add a batch; give the values of the quanta that it fills, without those not known yet."""
         self._grow(int(lesson.gold.max()) + 1)
         values = np.empty((len(lesson.losses) // self._quantum + 1, len(_SIGNALS)))
-        full = fill_quanta(*lesson, self._quantum, _KEEP, self._open, self._labels, self._usual, values)
+        full = fill_quanta(lesson, self._quantum, _KEEP, self._open, self._labels, self._usual, values)
         filled = [dict(zip(_SIGNALS, row, strict=True)) for row in values[:full].tolist()]
         for each in filled[: max(0, _TRUST - self._quanta)]:
             del each["labels"]

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from streamlearn.app.build_tagger import LEARNERS
+from streamlearn.app.build_learner import LEARNERS
 from streamlearn.app.tune import (
     GRIDS,
     CrossValidation,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from streamlearn.app.build_tagger import LEARNERS as KINDS
+from streamlearn.app.build_learner import LEARNERS as KINDS
 from streamlearn.app.build_tagger import build_tagger
 from streamlearn.config.load import load
 from streamlearn.data import Example

@@ -4,8 +4,10 @@ import numpy as np
 
 from streamlearn.data import Rows
 from streamlearn.kernels.chain.lattice import Lattice, Weights
-from streamlearn.kernels.chain.mask import Mask
+from streamlearn.kernels.chain.mask import ANYTHING, Mask
 from streamlearn.kernels.chain.viterbi import new_trellis
+from streamlearn.kernels.spans import NO_SPANS
+from streamlearn.kernels.updates.batch_pass import Pass
 
 PLANES = 2
 
@@ -24,6 +26,23 @@ def make_rows(rng, lengths, node_rows=6, edge_rows=4, edge_features=0, weighted=
         edge_rows=rng.integers(-1, edge_rows, n * edge_features).astype(np.int32),
         edge_singles=edge_features,
         used=(node_rows, edge_rows),
+    )
+
+
+def make_pass(rows, labels, n_labels, known=None, importance=1.0, plain_edges=True):
+    """Return a batch to learn, with no mask, where `known` labels are known from the first sequence on."""
+    sequences = len(rows.starts) - 1
+    return Pass(
+        rows,
+        np.array(labels, np.int32),
+        np.full(sequences, n_labels if known is None else known, np.int32),
+        np.full(sequences, importance),
+        n_labels,
+        plain_edges,
+        ANYTHING,
+        NO_SPANS,
+        predicted_out=np.empty(len(labels), np.int32),
+        loss_out=np.empty(sequences),
     )
 
 

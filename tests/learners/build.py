@@ -2,144 +2,74 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
+from pydantic import TypeAdapter
 
+from streamlearn.app.build_learner import build_learner
+from streamlearn.config.learner_sections import LearnerConfig
 from streamlearn.data import Example
 from streamlearn.features.encoder import Encoder
 from streamlearn.features.labels import LabelSet
 from streamlearn.features.space import FeatureSpace
 from streamlearn.features.templates import parse_templates
 from streamlearn.features.values import NameBook
-from streamlearn.learners.adagrad import AdaGrad
-from streamlearn.learners.adf import Adf
-from streamlearn.learners.arow import Arow
 from streamlearn.learners.base import Learner
-from streamlearn.learners.passive_aggressive import PassiveAggressive
-from streamlearn.learners.perceptron import Perceptron
+from streamlearn.learners.chain import ChainSpec
 from streamlearn.learners.replay import Replay
-from streamlearn.learners.sgd import Sgd
-from streamlearn.learners.swvp import Swvp
 from streamlearn.learners.tagger import Tagger
-from streamlearn.learners.voted import VotedPerceptron
 
 MakeLearner = Callable[[FeatureSpace], Learner]
 
 
-def perceptron(**settings: Any) -> MakeLearner:
-    return lambda space: Perceptron(*chain(space), **settings)
+def make(kind: str, **settings: Any) -> MakeLearner:
+    """Return what makes a learner as the configuration would, with its defaults."""
+    section: Any = TypeAdapter(LearnerConfig).validate_python({"kind": kind, **settings})
+    return lambda space: build_learner(
+        section, ChainSpec(space.capacities, space.plain_edges, space.second_order)
+    )
 
 
-def chain(space: FeatureSpace) -> tuple[tuple[int, int], bool, bool]:
-    """Give what every learner is made for."""
-    return space.capacities, space.plain_edges, space.second_order
-
-
-def averaged_perceptron(space: FeatureSpace) -> Learner:
-    return Perceptron(*chain(space), average="all")
-
-
-def last_perceptron(space: FeatureSpace) -> Learner:
-    return Perceptron(*chain(space), average="none")
-
-
-def fading_perceptron(space: FeatureSpace) -> Learner:
-    # So short a half-life that plane 1 is scaled down every 26 sequences.
-    return Perceptron(*chain(space), average="exponential", half_life=0.05)
-
-
-def swvp(**settings: Any) -> MakeLearner:
-    return lambda space: Swvp(*chain(space), **settings)
-
-
-def swvp_of_blocks(space: FeatureSpace) -> Learner:
-    return swvp(substructures="blocks")(space)
-
-
-def swvp_of_single_positions(space: FeatureSpace) -> Learner:
-    return swvp(substructures="single", gamma="wmr", violations="balanced", beta=2.0, average="none")(space)
-
-
-def swvp_of_all_sets(space: FeatureSpace) -> Learner:
-    return swvp(substructures="all", max_errors=3, average="exponential", half_life=5.0)(space)
-
-
-def swvp_of_spans(space: FeatureSpace) -> Learner:
-    return swvp(substructures="spans", violations="balanced", condition="published")(space)
-
-
-def margin_perceptron(space: FeatureSpace) -> Learner:
-    return Perceptron(*chain(space), cost=2.0)
-
-
-def beam_perceptron(space: FeatureSpace) -> Learner:
-    return Perceptron(*chain(space), beam=2)
-
-
-def early_perceptron(space: FeatureSpace) -> Learner:
-    return Perceptron(*chain(space), beam=3, violation="early", average="none")
-
-
-def voted(vectors: int) -> MakeLearner:
-    return lambda space: VotedPerceptron(*chain(space), vectors=vectors)
-
-
-def voted_perceptron(space: FeatureSpace) -> Learner:
-    return voted(4)(space)
-
-
-def passive_aggressive(space: FeatureSpace) -> Learner:
-    return PassiveAggressive(*chain(space), aggressiveness=0.3, rival="max_loss")
-
-
-def averaged_arow(space: FeatureSpace) -> Learner:
-    return Arow(*chain(space), regularization=0.5, average="all")
-
-
-def arow(space: FeatureSpace) -> Learner:
-    return Arow(*chain(space), regularization=3.0)
+perceptron = partial(make, "perceptron")
+swvp = partial(make, "swvp")
+pa = partial(make, "pa")
 
 
 def replaying(learner: MakeLearner, tokens: int = 40, looks: int = 2) -> MakeLearner:
     return lambda space: Replay(learner(space), tokens, looks)
 
 
-# Windows are short and L2 is strong, so that much is owed.
+averaged_perceptron = perceptron()
+last_perceptron = perceptron(average="none")
+# So short a half-life that plane 1 is scaled down every 26 sequences.
+fading_perceptron = perceptron(average="exponential", half_life=0.05)
+margin_perceptron = perceptron(cost=2.0)
+beam_perceptron = perceptron(beam=2)
+early_perceptron = perceptron(beam=3, violation="early", average="none")
+swvp_of_blocks = swvp(substructures="blocks")
+swvp_of_single_positions = swvp(
+    substructures="single", gamma="wmr", violations="balanced", beta=2.0, average="none"
+)
+swvp_of_all_sets = swvp(substructures="all", max_errors=3, average="exponential", half_life=5.0)
+swvp_of_spans = swvp(substructures="spans", violations="balanced", condition="published")
+voted_perceptron = make("voted", vectors=4)
+passive_aggressive = pa(aggressiveness=0.3, rival="max_loss")
+averaged_arow = make("arow", regularization=0.5, average="all")
+arow = make("arow", regularization=3.0)
 
-
-def adf(space: FeatureSpace) -> Learner:
-    return Adf(*chain(space), rate=0.3, window=4, sigma=1.5)
-
-
-def adf_with_growing_windows(space: FeatureSpace) -> Learner:
-    return Adf(
-        *chain(space), rate=0.3, window=3, growth=1.5, min_rate=0.1, late_start=True,
-        average="all",
-    )  # fmt: skip
-
-
-def adf_with_fading_average(space: FeatureSpace) -> Learner:
-    return Adf(
-        *chain(space),
-        rate=0.3,
-        window=4,
-        sigma=1.5,
-        average="exponential",
-        half_life=5.0,
-    )
-
-
-def sgd(space: FeatureSpace) -> Learner:
-    return Sgd(*chain(space), rate=0.3, decay=0.9, per=4, sigma=1.5)
-
-
-def adagrad(space: FeatureSpace) -> Learner:
-    return AdaGrad(*chain(space), rate=0.3, sigma=1.5)
-
-
-def adagrad_looking_again(space: FeatureSpace) -> Learner:
-    return replaying(adagrad)(space)
+# Windows are short and L2 is strong, so that idle rows have much to catch up with.
+adf = make("adf", rate=0.3, window=4, sigma=1.5, min_rate=0.0)
+adf_with_growing_windows = make(
+    "adf", rate=0.3, window=3, growth=1.5, min_rate=0.1, late_start=True, average="all"
+)
+adf_with_fading_average = make(
+    "adf", rate=0.3, window=4, sigma=1.5, min_rate=0.0, average="exponential", half_life=5.0
+)
+sgd = make("sgd", rate=0.3, decay=0.9, per=4, sigma=1.5, min_rate=0.0)
+adagrad = make("adagrad", rate=0.3, sigma=1.5)
+adagrad_looking_again = replaying(adagrad)
 
 
 @dataclass(frozen=True)

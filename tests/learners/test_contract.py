@@ -5,39 +5,39 @@ from tests.learners.build import MakeLearner
 from tests.learners.contract import LearnerContract
 
 LEARNERS = [
-    build.averaged_perceptron,
-    build.last_perceptron,
-    build.fading_perceptron,
-    build.swvp_of_blocks,
-    build.swvp_of_single_positions,
-    build.swvp_of_all_sets,
-    build.swvp_of_spans,
-    build.margin_perceptron,
-    build.voted_perceptron,
-    build.passive_aggressive,
-    build.arow,
-    build.averaged_arow,
-    build.adf,
-    build.adf_with_growing_windows,
-    build.adf_with_fading_average,
-    build.sgd,
-    build.adagrad,
-    build.adagrad_looking_again,
+    "averaged_perceptron",
+    "last_perceptron",
+    "fading_perceptron",
+    "swvp_of_blocks",
+    "swvp_of_single_positions",
+    "swvp_of_all_sets",
+    "swvp_of_spans",
+    "margin_perceptron",
+    "voted_perceptron",
+    "passive_aggressive",
+    "arow",
+    "averaged_arow",
+    "adf",
+    "adf_with_growing_windows",
+    "adf_with_fading_average",
+    "sgd",
+    "adagrad",
+    "adagrad_looking_again",
 ]
 # Their search knows no triples of labels.
-WITH_A_BEAM = [build.beam_perceptron, build.early_perceptron]
+WITH_A_BEAM = ["beam_perceptron", "early_perceptron"]
 
 
 class TestEveryLearner(LearnerContract):
-    @pytest.fixture(params=LEARNERS, ids=lambda make: make.__name__)
+    @pytest.fixture(params=LEARNERS)
     def learner(self, request: pytest.FixtureRequest) -> MakeLearner:
-        return request.param
+        return getattr(build, request.param)
 
 
 class TestEveryLearnerWithABeam(LearnerContract):
-    @pytest.fixture(params=WITH_A_BEAM, ids=lambda make: make.__name__)
+    @pytest.fixture(params=WITH_A_BEAM)
     def learner(self, request: pytest.FixtureRequest) -> MakeLearner:
-        return request.param
+        return getattr(build, request.param)
 
     @pytest.fixture(params=["templates", "ready-made"])
     def kind(self, request: pytest.FixtureRequest) -> str:

@@ -7,11 +7,8 @@ import numpy as np
 import pytest
 
 from streamlearn.data import Example
-from streamlearn.learners.adagrad import AdaGrad
-from streamlearn.learners.adf import Adf
-from streamlearn.learners.sgd import Sgd
 from tests import naive, naive_crf
-from tests.learners.build import chain, from_rows, make_bench
+from tests.learners.build import from_rows, make, make_bench
 from tests.learners.streams import cut
 from tests.states import differences
 
@@ -24,45 +21,45 @@ BAG = ["U:%x[-1,w]", "U:%x[0,w]", "U:%x[1,w]"]
 ADF = {"rate": 0.3, "window": 3, "sigma": 2.0}
 FADING = {"average": "exponential", "half_life": 4.0}
 CASES = {
-    "published": (Adf, naive_crf.Adf, ADF, PAIRS),
-    "single labels": (Adf, naive_crf.Adf, ADF, SINGLES),
-    "a feature several times in a sequence": (Adf, naive_crf.Adf, ADF, BAG),
-    "ready-made, real values": (Adf, naive_crf.Adf, ADF, None),
-    "window of one sequence": (Adf, naive_crf.Adf, ADF | {"window": 1}, SINGLES),
-    "growing windows": (Adf, naive_crf.Adf, ADF | {"growth": 1.5}, PAIRS),
-    "windows doubled": (Adf, naive_crf.Adf, ADF | {"growth": 2.0, "window": 1, "average": "all"}, PAIRS),
-    "floor": (Adf, naive_crf.Adf, ADF | {"min_rate": 0.15, "late_start": True, "keep_rare": 0.8}, PAIRS),
-    "late start": (Adf, naive_crf.Adf, ADF | {"late_start": True, "keep_rare": 0.8}, PAIRS),
-    "no L2": (Adf, naive_crf.Adf, ADF | {"sigma": None, "average": "all"}, PAIRS),
-    "strong L2": (Adf, naive_crf.Adf, ADF | {"sigma": 0.5, "average": "all"}, PAIRS),
-    "strong L2, fading": (Adf, naive_crf.Adf, ADF | {"sigma": 0.5} | FADING, PAIRS),
-    "average of all": (Adf, naive_crf.Adf, ADF | {"average": "all"}, PAIRS),
-    "fading average": (Adf, naive_crf.Adf, ADF | FADING, PAIRS),
-    "fading average of real values": (Adf, naive_crf.Adf, ADF | FADING, None),
-    "fading average without L2": (Adf, naive_crf.Adf, ADF | FADING | {"sigma": None}, SINGLES),
-    "fading average, growing windows": (Adf, naive_crf.Adf, ADF | FADING | {"growth": 1.5}, BAG),
-    "triples": (Adf, naive_crf.Adf, ADF, TRIPLES),
-    "triples, strong L2, fading": (Adf, naive_crf.Adf, ADF | {"sigma": 0.5} | FADING, TRIPLES),
+    "published": ("adf", naive_crf.Adf, ADF, PAIRS),
+    "single labels": ("adf", naive_crf.Adf, ADF, SINGLES),
+    "a feature several times in a sequence": ("adf", naive_crf.Adf, ADF, BAG),
+    "ready-made, real values": ("adf", naive_crf.Adf, ADF, None),
+    "window of one sequence": ("adf", naive_crf.Adf, ADF | {"window": 1}, SINGLES),
+    "growing windows": ("adf", naive_crf.Adf, ADF | {"growth": 1.5}, PAIRS),
+    "windows doubled": ("adf", naive_crf.Adf, ADF | {"growth": 2.0, "window": 1, "average": "all"}, PAIRS),
+    "floor": ("adf", naive_crf.Adf, ADF | {"min_rate": 0.15, "late_start": True, "keep_rare": 0.8}, PAIRS),
+    "late start": ("adf", naive_crf.Adf, ADF | {"late_start": True, "keep_rare": 0.8}, PAIRS),
+    "no L2": ("adf", naive_crf.Adf, ADF | {"sigma": None, "average": "all"}, PAIRS),
+    "strong L2": ("adf", naive_crf.Adf, ADF | {"sigma": 0.5, "average": "all"}, PAIRS),
+    "strong L2, fading": ("adf", naive_crf.Adf, ADF | {"sigma": 0.5} | FADING, PAIRS),
+    "average of all": ("adf", naive_crf.Adf, ADF | {"average": "all"}, PAIRS),
+    "fading average": ("adf", naive_crf.Adf, ADF | FADING, PAIRS),
+    "fading average of real values": ("adf", naive_crf.Adf, ADF | FADING, None),
+    "fading average without L2": ("adf", naive_crf.Adf, ADF | FADING | {"sigma": None}, SINGLES),
+    "fading average, growing windows": ("adf", naive_crf.Adf, ADF | FADING | {"growth": 1.5}, BAG),
+    "triples": ("adf", naive_crf.Adf, ADF, TRIPLES),
+    "triples, strong L2, fading": ("adf", naive_crf.Adf, ADF | {"sigma": 0.5} | FADING, TRIPLES),
     "triples, growing windows, average of all": (
-        Adf,
+        "adf",
         naive_crf.Adf,
         ADF | {"growth": 1.5, "average": "all"},
         ["U00:%x[0,w]", "T"],
     ),
-    "SGD": (Sgd, naive_crf.Sgd, {"rate": 0.3, "decay": 0.8, "per": 3, "sigma": 2.0}, PAIRS),
-    "SGD with a floor": (Sgd, naive_crf.Sgd, {"rate": 0.3, "decay": 0.8, "per": 2, "min_rate": 0.1}, BAG),
+    "SGD": ("sgd", naive_crf.Sgd, {"rate": 0.3, "decay": 0.8, "per": 3, "sigma": 2.0}, PAIRS),
+    "SGD with a floor": ("sgd", naive_crf.Sgd, {"rate": 0.3, "decay": 0.8, "per": 2, "min_rate": 0.1}, BAG),
     "SGD, average of all": (
-        Sgd,
+        "sgd",
         naive_crf.Sgd,
         {"rate": 0.3, "decay": 0.8, "per": 3, "average": "all"},
         SINGLES,
     ),
-    "SGD, fading average": (Sgd, naive_crf.Sgd, {"rate": 0.3, "decay": 0.8, "per": 3} | FADING, None),
-    "AdaGrad": (AdaGrad, naive_crf.AdaGrad, {"rate": 0.3, "sigma": 1.0, "floor": 0.01}, PAIRS),
-    "AdaGrad without L2": (AdaGrad, naive_crf.AdaGrad, {"rate": 0.3, "sigma": None}, SINGLES),
-    "AdaGrad, strong L2, no floor": (AdaGrad, naive_crf.AdaGrad, {"rate": 0.3, "sigma": 0.1}, BAG),
-    "AdaGrad of triples": (AdaGrad, naive_crf.AdaGrad, {"rate": 0.3, "sigma": 1.0}, TRIPLES),
-    "AdaGrad of real values": (AdaGrad, naive_crf.AdaGrad, {"rate": 0.3, "sigma": 2.0}, None),
+    "SGD, fading average": ("sgd", naive_crf.Sgd, {"rate": 0.3, "decay": 0.8, "per": 3} | FADING, None),
+    "AdaGrad": ("adagrad", naive_crf.AdaGrad, {"rate": 0.3, "sigma": 1.0, "floor": 0.01}, PAIRS),
+    "AdaGrad without L2": ("adagrad", naive_crf.AdaGrad, {"rate": 0.3, "sigma": None}, SINGLES),
+    "AdaGrad, strong L2, no floor": ("adagrad", naive_crf.AdaGrad, {"rate": 0.3, "sigma": 0.1}, BAG),
+    "AdaGrad of triples": ("adagrad", naive_crf.AdaGrad, {"rate": 0.3, "sigma": 1.0}, TRIPLES),
+    "AdaGrad of real values": ("adagrad", naive_crf.AdaGrad, {"rate": 0.3, "sigma": 2.0}, None),
 }
 every_case = pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 some_cases = pytest.mark.parametrize(
@@ -71,7 +68,7 @@ some_cases = pytest.mark.parametrize(
         CASES[name]
         for name in ("growing windows", "triples, strong L2, fading", "windows doubled", "AdaGrad of triples")
     ],
-    ids=lambda case: case[0].__name__,
+    ids=lambda case: case[0],
 )
 
 
@@ -96,12 +93,11 @@ def stream(ready_made, count=50):
 
 
 def prepare(case, **options):
-    learner, reference, settings, templates = case
-    bench = make_bench(
-        templates or [],
-        learner=lambda space: learner(*chain(space), **settings),
-        **options,
-    )
+    kind, reference, settings, templates = case
+    if kind != "adagrad":
+        # The configuration's rates never fall to 0, those of the papers do.
+        settings = {"min_rate": 0.0} | settings
+    bench = make_bench(templates or [], learner=make(kind, **settings), **options)
     room = {"room": options["room"]} if "room" in options else {}
     return bench, reference(**settings, **room), stream(templates is None)
 
@@ -216,7 +212,7 @@ def test_rates_that_are_warmed_up_again_are_those_of_the_start_in_any_moment(nam
 
 def test_a_rate_that_has_fallen_to_nothing_does_not_return():
     settings = {"rate": 0.3, "window": 1, "keep_rare": 1e-9, "keep_frequent": 1e-9, "sigma": None}
-    bench, _, _ = prepare((Adf, naive_crf.Adf, settings, SINGLES))
+    bench, _, _ = prepare(("adf", naive_crf.Adf, settings, SINGLES))
     example = from_rows([("a", "x"), ("b", "x")], ["A", "B"])
     bench.tagger.learn_many([example] * 60)
     state = bench.tagger.state()["learner"]["weights"]
@@ -225,7 +221,7 @@ def test_a_rate_that_has_fallen_to_nothing_does_not_return():
 
 
 def test_learning_the_same_example_again_and_again_makes_it_certain():
-    for learner in (Adf, Sgd, AdaGrad):
+    for learner in ("adf", "sgd", "adagrad"):
         bench, _, _ = prepare((learner, naive_crf.Adf, {}, SINGLES))
         batch = bench.tagger.encode([from_rows([("a", "x"), ("b", "x")], ["A", "B"])] * 200).batch
         first = bench.tagger.learn_batch(batch)

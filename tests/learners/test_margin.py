@@ -6,16 +6,14 @@ import numpy as np
 import pytest
 
 from streamlearn.data import Example
-from streamlearn.learners.arow import Arow
-from streamlearn.learners.passive_aggressive import PassiveAggressive
 from tests import naive
-from tests.learners.build import chain, from_rows, make_bench
+from tests.learners.build import from_rows, make, make_bench, pa
 
 LABELS = ["O", "B-X", "I-X"]
 TEMPLATES = ["U00:%x[0,0]", "U01:%x[-1,0]/%x[1,1]", "*01:%x[0,1]", "B02:%x[0,0]", "B"]
 FADING = {"average": "exponential", "half_life": 3.0}
 WORST = {"rival": "max_loss"}
-PA, AROW = (PassiveAggressive, naive.PassiveAggressive), (Arow, naive.Arow)
+PA, AROW = ("pa", naive.PassiveAggressive), ("arow", naive.Arow)
 LEARNERS = {
     "pa": (*PA, {"aggressiveness": 0.2, "average": "all"}),
     "pa, fading": (*PA, {"aggressiveness": 0.2} | FADING),
@@ -63,11 +61,11 @@ def assert_same(got, wanted):
 @pytest.mark.parametrize("name", LEARNERS)
 @pytest.mark.parametrize("seed", [0, 1])
 def test_weights_follow_the_paper_sequence_by_sequence(draw, name, seed):
-    learner, plain, options = LEARNERS[name]
+    kind, plain, options = LEARNERS[name]
     templates = {columns: TEMPLATES, triples: [*TEMPLATES, "T"], real_values: []}[draw]
-    bench = make_bench(templates, learner=lambda space: learner(*chain(space), **options))
+    bench = make_bench(templates, learner=make(kind, **options))
     plain_options = {key: value for key, value in options.items() if key != "rival"}
-    is_augmented = learner is Arow or "rival" in options
+    is_augmented = kind == "arow" or "rival" in options
     reference = plain(cost=1.0, is_augmented=is_augmented, **plain_options)
     for example, positions in make_stream(draw, seed):
         bench.tagger.learn_many([example])
@@ -89,8 +87,7 @@ def learned(learner, example, known, times=1):
 
 
 def test_a_bold_update_meets_the_margin_exactly():
-    def bold(space):
-        return PassiveAggressive(*chain(space), aggressiveness=1e6, average="none", rival="max_loss")
+    bold = pa(aggressiveness=1e6, average="none", rival="max_loss")
 
     rows, labels = [("a", "x"), ("a", "x"), ("b", "x")], ["B-X", "B-X", "O"]
     losses, bench = learned(bold, from_rows(rows, labels), LABELS, times=40)
@@ -100,8 +97,7 @@ def test_a_bold_update_meets_the_margin_exactly():
 
 
 def test_importance_is_how_often_a_sequence_is_there():
-    def timid(space):
-        return PassiveAggressive(*chain(space), aggressiveness=0.01, average="none", rival="max_loss")
+    timid = pa(aggressiveness=0.01, average="none", rival="max_loss")
 
     # Far from the margin, with one labelling to move away from, every update is by C.
     rows, known = [("a", "x")], ["O", "B-X"]

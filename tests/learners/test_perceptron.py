@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 
 from streamlearn.data import Example
 from streamlearn.errors import ConfigError
-from streamlearn.learners.perceptron import Perceptron
 from tests import naive
-from tests.learners.build import beam_perceptron, chain, from_rows, make_bench
+from tests.learners.build import beam_perceptron, from_rows, make_bench, perceptron
 from tests.states import differences
 
 LABELS = ["O", "B-X", "I-X"]
@@ -83,10 +82,6 @@ AVERAGES = {
     "fading": {"average": "exponential", "half_life": 2.0},
     "fading within a sequence": {"average": "exponential", "half_life": 0.004},
 }
-
-
-def perceptron(**options):
-    return lambda space: Perceptron(*chain(space), **options)
 
 
 @pytest.mark.parametrize("average", AVERAGES.values(), ids=AVERAGES)

@@ -5,11 +5,8 @@ import itertools
 import numpy as np
 import pytest
 
-from streamlearn.learners.arow import Arow
-from streamlearn.learners.passive_aggressive import PassiveAggressive
-from streamlearn.learners.perceptron import Perceptron
 from tests import naive
-from tests.learners.build import chain, from_rows, make_bench
+from tests.learners.build import from_rows, make, make_bench, pa, perceptron
 
 LABELS = ["O", "B-X", "I-X"]
 TEMPLATES = ["U:%x[0,0]", "B"]
@@ -60,8 +57,7 @@ def passes_until_right(learner, examples, most=200):
 def test_the_perceptron_makes_at_most_as_many_mistakes_as_theorem_1_of_collins_allows(separable):
     examples, radius, margin = separable
 
-    def last(space):
-        return Perceptron(*chain(space), average="none")
+    last = perceptron(average="none")
 
     updates, is_right = passes_until_right(last, examples)
     assert is_right
@@ -72,8 +68,7 @@ def test_a_margin_costs_the_perceptron_no_more_updates_than_its_proof_allows(sep
     examples, radius, margin = separable
     cost = 0.5
 
-    def careful(space):
-        return Perceptron(*chain(space), cost=cost, average="none")
+    careful = perceptron(cost=cost, average="none")
 
     updates, is_right = passes_until_right(careful, examples)
     assert is_right
@@ -86,8 +81,7 @@ def test_a_margin_costs_the_perceptron_no_more_updates_than_its_proof_allows(sep
 def test_updates_of_violations_keep_the_bound_though_the_search_is_inexact(beam, violation, separable):
     examples, radius, margin = separable
 
-    def inexact(space):
-        return Perceptron(*chain(space), beam=beam, violation=violation, average="none")
+    inexact = perceptron(beam=beam, violation=violation, average="none")
 
     updates, is_right = passes_until_right(inexact, examples)
     assert is_right
@@ -97,9 +91,9 @@ def test_updates_of_violations_keep_the_bound_though_the_search_is_inexact(beam,
 @pytest.mark.parametrize(
     "learner",
     [
-        lambda space: PassiveAggressive(*chain(space), average="none"),
-        lambda space: PassiveAggressive(*chain(space), rival="max_loss", average="none"),
-        lambda space: Arow(*chain(space)),
+        pa(average="none"),
+        pa(rival="max_loss", average="none"),
+        make("arow"),
     ],
     ids=["pa", "pa of the largest loss", "arow"],
 )

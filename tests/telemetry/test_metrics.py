@@ -7,7 +7,8 @@ from prometheus_client.openmetrics.exposition import generate_latest as generate
 from prometheus_client.openmetrics.parser import text_string_to_metric_families as parse_openmetrics
 from prometheus_client.parser import text_string_to_metric_families as parse_text
 
-from streamlearn.app.build_tagger import LEARNERS, build_tagger
+from streamlearn.app.build_learner import LEARNERS
+from streamlearn.app.build_tagger import build_tagger
 from streamlearn.config.load import load
 from streamlearn.daemon.pipeline import TOP_LABELS
 from streamlearn.data import PartitionStatus, TopicPartition

@@ -1,6 +1,6 @@
 """The labelling that an update moves away from: the best one, or the one that a margin asks most of."""
 
-from collections import namedtuple
+from typing import NamedTuple
 
 from streamlearn.kernels.chain.beam import beam_search, best_prefix, violation
 from streamlearn.kernels.chain.lattice import chain_score, gather, score
@@ -8,9 +8,20 @@ from streamlearn.kernels.chain.mask import best_labelling
 from streamlearn.kernels.chain.viterbi import viterbi
 from streamlearn.kernels.jit import inner_kernel, kernel
 
-# cost: of each wrong label; beam: labels kept at each position, 0 for all; is_early: whether updates with a
-# beam are early, else they are of the largest violation.
-Search = namedtuple("Search", "cost beam is_early")
+
+class Search(NamedTuple):
+    """How the labelling that an update moves away from is searched.
+
+    Attributes
+    ----------
+    cost : added for each wrong label.
+    beam : labels kept at each position; 0 for all.
+    is_early : whether updates with a beam stop at the first violation, else they end at the largest.
+    """
+
+    cost: float
+    beam: int
+    is_early: bool
 
 
 @inner_kernel
@@ -35,9 +46,7 @@ def _violate(lattice, gold, n_labels, rich, search, rival_out):
 
 
 @kernel
-def find_rival(
-    rows, first, gold, known, n_labels, share, search, mask, weights, lattice, predicted_out, rival_out
-):
+def find_rival(batch, i, known, share, search, weights, lattice, rival_out):
     """Label a sequence as predictions are made, and find z = argmax_z w · Φ(x, z) + cost · H(y, z).
 
     H counts wrong labels. With a cost of 0, z is what the last weights say; else it is the labelling that
@@ -46,22 +55,24 @@ def find_rival(
 
     Parameters
     ----------
-    rows, first, gold : the sequence that begins at `first`, and its y.
-    known : labels that may be predicted, and be part of z; n_labels : labels that exist.
+    batch : Pass, whose `predicted_out` is written; i : the sequence.
+    known : labels that may be predicted, and be part of z.
     share : of plane 1, as for `streamlearn.kernels.chain.lattice.score`, in predictions; z is of plane 0.
-    search : Search; mask : Mask, of predictions.
-    predicted_out : int32[T]; -1 while no label is known.
+    search : Search.
     rival_out : int32[T], z; all 0 while no label is known. The scores that it is the best of stay in
         `lattice`, cost included.
 
     Returns
     -------
-    (ℓ = cost · H(y, z) − w · (Φ(x, y) − Φ(x, z)), never negative where all of y is known; how many of
-    `rival_out` are z, beside so many of y).
+    (ℓ = cost · H(y, z) − w · (Φ(x, y) − Φ(x, z)), never negative where all of y is known; the length of
+    the prefix of `rival_out` that is z, to be compared with the same prefix of y).
     """
+    rows, mask, n_labels = batch.rows, batch.mask, batch.labels_known[i]
+    first, last = rows.starts[i], rows.starts[i + 1]
+    gold, predicted_out = batch.labels[first:last], batch.predicted_out[first:last]
     length, rich = gold.size, rows.edge_rows.size > 0
     differ = share > 0.0 or search.cost > 0.0 or search.beam > 0 or mask.pairs.size > 0
-    gather(rows, first, first + length, weights, lattice)
+    gather(rows, first, last, weights, lattice)
     predicted_out[:] = -1
     if known and differ:
         best_labelling(known, rich, weights, 0, share, mask, lattice, predicted_out)

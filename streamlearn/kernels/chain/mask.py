@@ -4,18 +4,32 @@ A mask is added to the scores, so that -inf forbids; whatever reads the scores a
 labelling, the k best, marginals) needs to know nothing about it.
 """
 
-from collections import namedtuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from streamlearn.kernels.chain.beam import beam_search, best_prefix
 from streamlearn.kernels.chain.lattice import score
 from streamlearn.kernels.chain.viterbi import viterbi
 from streamlearn.kernels.jit import inner_kernel, kernel
 
-# first, last float64[L] and pairs float64[L, L], [y_prev, y]: 0 or -inf, for all labels or more; all three
-# are empty where everything is allowed. beam: labels that the search keeps at each position; 0 for all.
-Mask = namedtuple("Mask", "first pairs last beam", defaults=(0,))
+
+class Mask(NamedTuple):
+    """What may be predicted: arrays of 0 or -inf, all three empty where everything is allowed.
+
+    Attributes
+    ----------
+    first, last : float64[L], the labels that a sequence may begin and end with; of all labels or more.
+    pairs : float64[L, L], [y_prev, y], the transitions.
+    beam : labels that the search keeps at each position; 0 for all.
+    """
+
+    first: NDArray[np.float64]
+    pairs: NDArray[np.float64]
+    last: NDArray[np.float64]
+    beam: int = 0
+
 
 ANYTHING = Mask(np.empty(0), np.empty((0, 0)), np.empty(0))
 

@@ -10,15 +10,30 @@ What an idle row owes then depends on the sum Λ of all λ alone, and no weight 
 Plane 0 of the weights is w, plane 1 is G; `meta[row, 0]` holds the Λ up to which the row is settled.
 """
 
-from collections import namedtuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from streamlearn.kernels.chain.lattice import Weights
 from streamlearn.kernels.jit import inner_kernel, kernel
+from streamlearn.kernels.updates.batch_pass import Pass
 from streamlearn.kernels.updates.gradient import climb, new_ascent, predict_and_differentiate
 
-# floor: what every sum of squares begins with; inverse_variance: 1 / σ², 0 without L2.
-Steps = namedtuple("Steps", "rate floor inverse_variance")
+
+class Steps(NamedTuple):
+    """How large the steps of AdaGrad are.
+
+    Attributes
+    ----------
+    rate : of a weight whose squared gradients sum to 1.
+    floor : initial value of every sum of squared gradients.
+    inverse_variance : 1 / σ² of the Gaussian prior; 0 without L2.
+    """
+
+    rate: float
+    floor: float
+    inverse_variance: float
 
 
 @inner_kernel
@@ -58,30 +73,36 @@ def _adapt(rows, begin, end, weights, slopes, steps):
 
 @kernel
 def adagrad_pass(
-    rows, labels, labels_known, importance, n_labels, seen, due, steps, plain_edges, mask, weights, metas,
-    slopes, predicted_out, loss_out,
-):  # fmt: skip
+    batch: Pass,
+    seen: int,
+    due: float,
+    steps: Steps,
+    weights: Weights,
+    metas: tuple[NDArray[np.float64], ...],
+    slopes: Weights,
+) -> float:
     """Predict, then learn, every sequence of a batch in order.
+
+    The loss of a sequence is −log P(gold | x) before its update; its importance is a factor of the gradient.
 
     Parameters
     ----------
-    rows, labels, labels_known, importance, n_labels, plain_edges, mask, weights, predicted_out : as for
-        `streamlearn.kernels.updates.perceptron.perceptron_pass`; importance is a factor of the gradient.
     seen : sequences learned before this batch; due : the sum Λ by then.
+    weights : of two planes, changed in place.
     metas : (float64[node rows, 1], float64[edge rows, 1], float64[triple rows, 1]).
-    slopes : Weights of one plane, all 0 before and after.
-    loss_out : float64[N], −log P(gold | x) of each sequence before its update.
+    slopes : of one plane, all 0 before and after.
 
     Returns
     -------
     Λ after the batch.
     """
+    rows, n_labels, known_after = batch.rows, batch.n_labels, batch.labels_known
     node, edge, triple = weights
-    ascent = new_ascent(rows, max(n_labels, labels_known[-1]), 1, weights)
+    ascent = new_ascent(rows, max(n_labels, known_after[-1]), 1, weights)
     rich = rows.edge_rows.size > 0
     for i in range(rows.starts.size - 1):
         first, last = rows.starts[i], rows.starts[i + 1]
-        L = labels_known[i]
+        L, importance = known_after[i], batch.importance[i]
         node_span = rows.node_starts[first], rows.node_starts[last]
         edge_span = (rows.edge_starts[first], rows.edge_starts[last]) if rich else (0, 0)
         _settle_all(rows.node_rows, node_span[0], node_span[1], node, metas[0], due, steps)
@@ -89,14 +110,11 @@ def adagrad_pass(
         _settle_all(ascent.fixed, 0, 1, edge, metas[1], due, steps)
         n_contexts = L if triple.size and last - first > 2 else 0
         _settle_all(ascent.fixed, 0, n_contexts, triple, metas[2], due, steps)
-        loss_out[i] = predict_and_differentiate(
-            rows, first, labels[first:last], n_labels, L, 0, 0.0, mask, weights, ascent,
-            predicted_out[first:last],
-        )  # fmt: skip
-        ascent.node_steps[:] = importance[i]
-        ascent.edge_steps[:] = importance[i]
-        ascent.triple_steps[:] = importance[i]
-        ascent.plain_steps[0] = importance[i] if plain_edges else 0.0
+        batch.loss_out[i] = predict_and_differentiate(batch, i, n_labels, 0, 0.0, weights, ascent)
+        ascent.node_steps[:] = importance
+        ascent.edge_steps[:] = importance
+        ascent.triple_steps[:] = importance
+        ascent.plain_steps[0] = importance if batch.plain_edges else 0.0
         climb(rows, first, last - first, L, 0.0, slopes, ascent)
         _adapt(rows.node_rows, node_span[0], node_span[1], node, slopes.node, steps)
         _adapt(rows.edge_rows, edge_span[0], edge_span[1], edge, slopes.edge, steps)

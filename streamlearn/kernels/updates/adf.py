@@ -16,24 +16,48 @@ there is one, belongs to the average: for AVERAGE_ALL the total u of count · Δ
 for the perceptron; for AVERAGE_EXPONENTIAL the average E itself, E ← ρ E + (1 − ρ) w after each sequence.
 """
 
-from collections import namedtuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from streamlearn.kernels.chain.lattice import Weights
 from streamlearn.kernels.jit import inner_kernel, kernel
 from streamlearn.kernels.updates.averaging import AVERAGE_ALL, AVERAGE_EXPONENTIAL, AVERAGE_NONE
+from streamlearn.kernels.updates.batch_pass import Pass
 from streamlearn.kernels.updates.gradient import climb, new_ascent, predict_and_differentiate
 
 RATE, COUNT, WINDOW, COUNTED, AVERAGED = 0, 1, 2, 3, 4
 
-# rate: of a new row; is_late: whether a new row starts with the rate that it would have, had it been there
-# since window `since`; keep_rare α, keep_frequent β; window: q; growth: each window is so many times longer
-# than the one before; min_rate: floor of every rate; inverse_variance: 1 / σ², 0 without L2; average: as
-# in `streamlearn.kernels.updates.averaging`; retain: ρ.
-Schedule = namedtuple(
-    "Schedule",
-    "rate is_late since keep_rare keep_frequent window growth min_rate inverse_variance average retain",
-)
+
+class Schedule(NamedTuple):
+    """The learning rates of ADF, and how weights are averaged.
+
+    Attributes
+    ----------
+    rate : c, of a new row.
+    is_late : whether a new row starts with the rate that it would have, had it been there since `since`.
+    since : the window in which rates were last reset.
+    keep_rare, keep_frequent : α and β.
+    window : q, sequences in the first window.
+    growth : length of each window relative to the one before.
+    min_rate : lower bound of every rate.
+    inverse_variance : 1 / σ² of the Gaussian prior; 0 without L2.
+    average : as `Averaging.kind`.
+    retain : ρ, of the exponential average.
+    """
+
+    rate: float
+    is_late: bool
+    since: int
+    keep_rare: float
+    keep_frequent: float
+    window: int
+    growth: float
+    min_rate: float
+    inverse_variance: float
+    average: int
+    retain: float
 
 
 @inner_kernel
@@ -143,34 +167,39 @@ def _settle(rows, weights, meta, window, seen, importance, schedule, stale, owed
 
 @kernel
 def adf_pass(
-    rows, labels, labels_known, importance, n_labels, seen, window, schedule, plain_edges, mask,
-    weights, metas, predicted_out, loss_out,
-):  # fmt: skip
+    batch: Pass,
+    seen: int,
+    window: int,
+    schedule: Schedule,
+    weights: Weights,
+    metas: tuple[NDArray[np.float64], ...],
+) -> int:
     """Predict, then learn, every sequence of a batch in order.
+
+    The loss of a sequence is −log P(gold | x) before its update.
 
     Parameters
     ----------
-    rows, labels, labels_known, importance, n_labels, plain_edges, mask, weights, predicted_out : as for
-        `perceptron_pass`; `weights` have as many planes as the schedule's average needs.
     seen : sequences learned before this batch; window : the window that the next one belongs to.
+    weights : of as many planes as the schedule's average needs, changed in place.
     metas : (float64[node rows, 4], float64[edge rows, 4], float64[triple rows, 4]), or 5 with an exponential
         average. The rows of triples, one for each label two positions back, are active in all sequences
         that are long enough: each of their weights has a slope there.
-    loss_out : float64[N], −log P(gold | x) of each sequence before its update.
 
     Returns
     -------
     The window of the next sequence.
     """
+    rows, n_labels, known_after = batch.rows, batch.n_labels, batch.labels_known
     node, edge, triple = weights
-    ascent = new_ascent(rows, max(n_labels, labels_known[-1]), node.shape[1], weights)
-    plain = ascent.fixed[: 1 if plain_edges else 0]
+    ascent = new_ascent(rows, max(n_labels, known_after[-1]), node.shape[1], weights)
+    plain = ascent.fixed[: 1 if batch.plain_edges else 0]
     stale = np.empty((2, max(ascent.node_steps.size, ascent.edge_steps.size, ascent.fixed.size)), np.int32)
     owed = np.empty((stale.shape[1], 3))
     rich = rows.edge_rows.size > 0
     for i in range(rows.starts.size - 1):
         first, last = rows.starts[i], rows.starts[i + 1]
-        gold, weight, L = labels[first:last], importance[i], labels_known[i]
+        weight, L = batch.importance[i], known_after[i]
         active = rows.node_rows[rows.node_starts[first] : rows.node_starts[last]]
         _settle(active, node, metas[0], window, seen, weight, schedule, stale, owed, ascent.node_steps)
         if rich:
@@ -180,9 +209,7 @@ def adf_pass(
         _settle(active, triple, metas[2], window, seen, weight, schedule, stale, owed, ascent.triple_steps)
         _settle(plain, edge, metas[1], window, seen, weight, schedule, stale, owed, ascent.plain_steps)
         plane, share = averaging(schedule, seen)
-        loss_out[i] = predict_and_differentiate(
-            rows, first, gold, n_labels, L, plane, share, mask, weights, ascent, predicted_out[first:last]
-        )
+        batch.loss_out[i] = predict_and_differentiate(batch, i, n_labels, plane, share, weights, ascent)
         count = float(seen) if schedule.average == AVERAGE_ALL else 0.0
         climb(rows, first, last - first, L, count, weights, ascent)
         n_labels = L

@@ -16,14 +16,25 @@ whenever the base moves on. The base depends on the count of sequences alone: ne
 nor a restart changes a bit.
 """
 
-from collections import namedtuple
+from typing import NamedTuple
 
 from streamlearn.kernels.jit import inner_kernel
 
 AVERAGE_NONE, AVERAGE_ALL, AVERAGE_EXPONENTIAL = 0, 1, 2
 
-# kind: one of the constants above; half_life: of the exponential average, in sequences.
-Averaging = namedtuple("Averaging", "kind half_life")
+
+class Averaging(NamedTuple):
+    """How weights are averaged for predictions.
+
+    Attributes
+    ----------
+    kind : one of the constants above.
+    half_life : of the exponential average, in sequences.
+    """
+
+    kind: int
+    half_life: float
+
 
 # Half-lives from one base to the next: 2^512 times a weight is far from overflow.
 _STRIDE = 512.0

@@ -44,25 +44,24 @@ def new_ascent(rows, n_labels, planes, weights):
 
 
 @kernel
-def predict_and_differentiate(
-    rows, first, gold, known, n_labels, plane, share, mask, weights, ascent, path_out
-):
+def predict_and_differentiate(batch, i, known, plane, share, weights, ascent):
     """Label a sequence, then find the gradient at the last weights.
 
     Parameters
     ----------
-    rows, first, gold : the sequence that begins at `first`.
-    known : labels that may be predicted; n_labels : labels that exist.
+    batch : Pass, whose `predicted_out` is written; i : the sequence.
+    known : labels that may be predicted.
     plane, share : which weights predict, as for `streamlearn.kernels.chain.lattice.score`.
-    mask : Mask, of the prediction; the gradient does not know it.
-    path_out : int32[T]; -1 where no label is known.
 
     Returns
     -------
     -log P(gold | x).
     """
+    rows, mask, n_labels = batch.rows, batch.mask, batch.labels_known[i]
+    first, last = rows.starts[i], rows.starts[i + 1]
+    gold, path_out = batch.labels[first:last], batch.predicted_out[first:last]
     lattice, length, rich = ascent.lattice, gold.size, rows.edge_rows.size > 0
-    gather(rows, first, first + length, weights, lattice)
+    gather(rows, first, last, weights, lattice)
     if known:
         best_labelling(known, rich, weights, plane, share, mask, lattice, path_out)
     else:

@@ -18,18 +18,32 @@ Importance h is as good as h copies of the sequence, looked at at once: C become
 Planes 0 and 1 of the weights are as in `kernels.updates.perceptron`; plane 2, of AROW only, is Σ⁻¹ − 1.
 """
 
-from collections import namedtuple
+from typing import NamedTuple
 
 import numpy as np
 
 from streamlearn.kernels.chain.augmented_decoding import Search, find_rival
-from streamlearn.kernels.chain.lattice import new_lattice
+from streamlearn.kernels.chain.lattice import Weights, new_lattice
 from streamlearn.kernels.jit import inner_kernel, kernel
-from streamlearn.kernels.updates.averaging import due, rescale, share
+from streamlearn.kernels.updates.averaging import Averaging, due, rescale, share
+from streamlearn.kernels.updates.batch_pass import Pass
 from streamlearn.kernels.updates.difference import difference, new_difference
 
-# aggressiveness: C; regularization: r; is_max_loss: whether z is that of the largest loss, or predicted.
-Margin = namedtuple("Margin", "aggressiveness regularization is_max_loss")
+
+class Margin(NamedTuple):
+    """How far an update moves, and away from which labelling.
+
+    Attributes
+    ----------
+    aggressiveness : C.
+    regularization : r.
+    is_max_loss : whether z is the labelling of the largest loss; else it is the predicted one.
+    """
+
+    aggressiveness: float
+    regularization: float
+    is_max_loss: bool
+
 
 # ρ is 1 for each wrong label. Another unit would scale all weights, with C in that unit, and nothing else.
 _COST = 1.0
@@ -80,41 +94,42 @@ def _cost(gold, path):
 
 @kernel
 def margin_pass(
-    rows, labels, labels_known, importance, n_labels, count, norm_squared, averaging, margin, plain_edges,
-    mask, weights, scratch, predicted_out, loss_out,
-):  # fmt: skip
+    batch: Pass,
+    count: int,
+    norm_squared: float,
+    averaging: Averaging,
+    margin: Margin,
+    weights: Weights,
+    scratch: Weights,
+) -> float:
     """Predict, then learn, every sequence of a batch in order.
+
+    The loss of a sequence is ℓ before its update; 0 for no update. Its importance is h.
 
     Parameters
     ----------
-    rows, labels, labels_known, n_labels, count, norm_squared, averaging, plain_edges, mask, predicted_out :
-        as for `streamlearn.kernels.updates.perceptron.perceptron_pass`.
-    importance : float64[N], h of each sequence.
-    margin : Margin.
-    weights : Weights of 2 or 3 planes, changed in place.
-    scratch : Weights of one plane, all 0 before and after.
-    loss_out : float64[N], ℓ of each sequence before its update; 0 for no update.
+    batch, count, norm_squared, averaging : as for `perceptron_pass`.
+    weights : of 2 or 3 planes, changed in place.
+    scratch : of one plane, all 0 before and after.
 
     Returns
     -------
     ‖w‖² of the last weights.
     """
-    lattice = new_lattice(rows, max(n_labels, labels_known[-1]), 2 if averaging.kind else 1, weights)
+    rows, n_labels, known_after = batch.rows, batch.n_labels, batch.labels_known
+    lattice = new_lattice(rows, max(n_labels, known_after[-1]), 2 if averaging.kind else 1, weights)
     search = Search(_COST if margin.is_max_loss else 0.0, 0, False)
     room, rival = new_difference(rows), np.empty(lattice.emit.shape[0], np.int32)
     node, edge, triple = _flat(weights.node), _flat(weights.edge), _flat(weights.triple)
     for i in range(rows.starts.size - 1):
-        first, last, h = rows.starts[i], rows.starts[i + 1], importance[i]
-        gold, z = labels[first:last], rival[: last - first]
-        loss, _ = find_rival(
-            rows, first, gold, n_labels, labels_known[i], share(averaging, count), search, mask, weights,
-            lattice, predicted_out[first:last], z,
-        )  # fmt: skip
+        first, last, h = rows.starts[i], rows.starts[i + 1], batch.importance[i]
+        gold, z = batch.labels[first:last], rival[: last - first]
+        loss, _ = find_rival(batch, i, n_labels, share(averaging, count), search, weights, lattice, z)
         if not margin.is_max_loss:
             loss += _cost(gold, z)
-        loss_out[i] = loss = max(loss, 0.0)
+        batch.loss_out[i] = loss = max(loss, 0.0)
         if loss > 0.0:
-            by_node, by_edge, by_triple = difference(rows, first, gold, z, plain_edges, scratch, room)
+            by_node, by_edge, by_triple = difference(rows, first, gold, z, batch.plain_edges, scratch, room)
             spread = _spread(by_node, node) + _spread(by_edge, edge) + _spread(by_triple, triple)
             step = min(h * margin.aggressiveness, loss / (spread + margin.regularization / h))
             confidence = h / margin.regularization
@@ -123,7 +138,7 @@ def margin_pass(
             change = _move(by_node, step, owed, confidence, node)
             change += _move(by_edge, step, owed, confidence, edge)
             norm_squared += change + _move(by_triple, step, owed, confidence, triple)
-        n_labels = labels_known[i]
+        n_labels = known_after[i]
         count += 1
         rescale(averaging, count, rows.used, weights)
     return norm_squared

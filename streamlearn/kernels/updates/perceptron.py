@@ -5,10 +5,11 @@ Plane 0 of the weights is w; plane 1 belongs to its average, as `streamlearn.ker
 
 import numpy as np
 
-from streamlearn.kernels.chain.augmented_decoding import find_rival
-from streamlearn.kernels.chain.lattice import new_lattice
+from streamlearn.kernels.chain.augmented_decoding import Search, find_rival
+from streamlearn.kernels.chain.lattice import Weights, new_lattice
 from streamlearn.kernels.jit import inner_kernel, kernel
-from streamlearn.kernels.updates.averaging import due, rescale, share
+from streamlearn.kernels.updates.averaging import Averaging, due, rescale, share
+from streamlearn.kernels.updates.batch_pass import Pass
 
 
 @inner_kernel
@@ -80,50 +81,47 @@ def add_triples(gold, path, rate, owed, triple):
 
 @kernel
 def perceptron_pass(
-    rows, labels, labels_known, importance, n_labels, count, norm_squared, averaging, search, plain_edges,
-    mask, weights, predicted_out, loss_out,
-):  # fmt: skip
+    batch: Pass,
+    count: int,
+    norm_squared: float,
+    averaging: Averaging,
+    search: Search,
+    weights: Weights,
+) -> float:
     """Predict, then learn, every sequence of a batch in order.
+
+    The loss of a sequence is the number of wrong labels in what its update moved away from: 0 for no update.
 
     Parameters
     ----------
-    rows : Rows of N sequences with n positions.
-    labels : int32[n]; labels_known : int32[N], how many labels are known once each sequence was read.
-    importance : float64[N], factor of each sequence's update.
-    n_labels : labels known before the first sequence; only known labels are predicted.
     count : sequences learned before this batch; norm_squared : ‖w‖² of the last weights by then.
-    averaging : Averaging, of the weights that predict; the update always goes by the last ones.
-    search : Search, for what updates move away from; with neither cost nor beam they are Collins' own.
-    plain_edges : whether transitions that do not depend on the position are learned.
-    mask : Mask, of predictions; the update does not know it.
-    weights : Weights of two planes, changed in place.
-    predicted_out : int32[n], what the weights that had not seen the sequence say; -1 while no label is
-        known.
-    loss_out : float64[N], wrong labels in what each sequence's update moved away from: 0 for no update.
+    averaging : of the weights that predict; the update always goes by the last ones.
+    search : for what updates move away from; with neither cost nor beam they are Collins' own.
+    weights : of two planes, changed in place.
 
     Returns
     -------
     ‖w‖² of the last weights.
     """
-    lattice = new_lattice(rows, max(n_labels, labels_known[-1]), 2 if averaging.kind else 1, weights)
+    rows, n_labels, known_after = batch.rows, batch.n_labels, batch.labels_known
+    lattice = new_lattice(rows, max(n_labels, known_after[-1]), 2 if averaging.kind else 1, weights)
     path = np.empty(lattice.emit.shape[0], np.int32)
     for i in range(rows.starts.size - 1):
         first, last = rows.starts[i], rows.starts[i + 1]
-        gold, rival = labels[first:last], path[: last - first]
-        _, size = find_rival(
-            rows, first, gold, n_labels, labels_known[i], share(averaging, count), search, mask, weights,
-            lattice, predicted_out[first:last], rival,
-        )  # fmt: skip
+        gold, rival = batch.labels[first:last], path[: last - first]
+        taken = share(averaging, count)
+        _, size = find_rival(batch, i, n_labels, taken, search, weights, lattice, rival)
         gold, rival, wrong = gold[:size], rival[:size], 0
         for t in range(size):
             wrong += rival[t] != gold[t]
         if wrong:
             # Added sequence by sequence, so that the cut into batches changes no bit of it.
+            owed = due(averaging, count)
             norm_squared += add_difference(
-                rows, first, gold, rival, importance[i], due(averaging, count), plain_edges, weights
+                rows, first, gold, rival, batch.importance[i], owed, batch.plain_edges, weights
             )
-        loss_out[i] = wrong
-        n_labels = labels_known[i]
+        batch.loss_out[i] = wrong
+        n_labels = known_after[i]
         count += 1
         rescale(averaging, count, rows.used, weights)
     return norm_squared

@@ -9,19 +9,35 @@ Weights, totals and averages are those of `streamlearn.kernels.updates.perceptro
 """
 
 from collections import namedtuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from streamlearn.kernels.chain.augmented_decoding import find_rival
-from streamlearn.kernels.chain.lattice import new_lattice
+from streamlearn.kernels.chain.augmented_decoding import Search, find_rival
+from streamlearn.kernels.chain.lattice import Weights, new_lattice
 from streamlearn.kernels.jit import inner_kernel, kernel
-from streamlearn.kernels.updates.averaging import due, rescale, share
+from streamlearn.kernels.updates.averaging import Averaging, due, rescale, share
+from streamlearn.kernels.updates.batch_pass import Pass
 from streamlearn.kernels.updates.perceptron import add_step, add_triples
-from streamlearn.kernels.updates.swvp_gamma import set_gamma
+from streamlearn.kernels.updates.swvp_gamma import Gamma, set_gamma
 from streamlearn.kernels.updates.swvp_substructures import find_substructures, new_substructures, whole
 
-# substructures: a constant of `swvp_substructures`; max_errors: for ALL; gamma: Gamma.
-Strategy = namedtuple("Strategy", "substructures max_errors gamma")
+
+class Strategy(NamedTuple):
+    """What an update of SWVP is made of.
+
+    Attributes
+    ----------
+    substructures : a constant of `swvp_substructures`.
+    max_errors : wrong positions up to which ALL enumerates every subset.
+    gamma : how the mixed assignments are weighted.
+    """
+
+    substructures: int
+    max_errors: int
+    gamma: Gamma
+
 
 # What is counted over all updates: J that are violations, and that are not; updates that backed off; and the
 # sum of γ that violations had, of 1 for each update.
@@ -197,24 +213,29 @@ def add_mixture(rows, first, gold, path, sets, mixture, rate, owed, plain_edges,
 
 @kernel
 def swvp_pass(
-    rows, labels, labels_known, importance, n_labels, count, norm_squared, averaging, search, strategy,
-    marks, plain_edges, mask, weights, tallies_out, predicted_out, loss_out,
-):  # fmt: skip
+    batch: Pass,
+    count: int,
+    norm_squared: float,
+    averaging: Averaging,
+    search: Search,
+    strategy: Strategy,
+    weights: Weights,
+    tallies_out: NDArray[np.float64],
+) -> float:
     """Predict, then learn, every sequence of a batch in order.
 
     Parameters
     ----------
-    rows, labels, labels_known, importance, n_labels, count, norm_squared, averaging, search, plain_edges,
-        mask, weights, predicted_out, loss_out : as for `perceptron_pass`.
-    strategy : Strategy.
-    marks : SpanMarks of all labels.
+    batch, count, norm_squared, averaging, search, weights : as for `perceptron_pass`, and the losses too.
+    strategy : what updates are made of.
     tallies_out : float64[TALLIES], added to.
 
     Returns
     -------
     ‖w‖² of the last weights.
     """
-    lattice = new_lattice(rows, max(n_labels, labels_known[-1]), 2 if averaging.kind else 1, weights)
+    rows, n_labels, known_after = batch.rows, batch.n_labels, batch.labels_known
+    lattice = new_lattice(rows, max(n_labels, known_after[-1]), 2 if averaging.kind else 1, weights)
     longest = lattice.emit.shape[0]
     rich = rows.edge_rows.size > 0
     path, wrong = np.empty(longest, np.int32), np.empty(longest, np.int64)
@@ -222,25 +243,25 @@ def swvp_pass(
     mixture = new_mixture(longest, sets.starts.size - 1)
     for i in range(rows.starts.size - 1):
         first, last = rows.starts[i], rows.starts[i + 1]
-        gold, rival = labels[first:last], path[: last - first]
-        _, size = find_rival(
-            rows, first, gold, n_labels, labels_known[i], share(averaging, count), search, mask, weights,
-            lattice, predicted_out[first:last], rival,
-        )  # fmt: skip
+        gold, rival = batch.labels[first:last], path[: last - first]
+        taken = share(averaging, count)
+        _, size = find_rival(batch, i, n_labels, taken, search, weights, lattice, rival)
         gold, rival, n_wrong = gold[:size], rival[:size], 0
         for t in range(size):
             if rival[t] != gold[t]:
                 wrong[n_wrong] = t
                 n_wrong += 1
         if n_wrong:
-            _decide(strategy, wrong[:n_wrong], gold, rival, marks, rich, lattice, sets, mixture, tallies_out)
+            _decide(
+                strategy, wrong[:n_wrong], gold, rival, batch.marks, rich, lattice, sets, mixture, tallies_out
+            )
             # Added sequence by sequence, so that the cut into batches changes no bit of it.
             owed = due(averaging, count)
             norm_squared += add_mixture(
-                rows, first, gold, rival, sets, mixture, importance[i], owed, plain_edges, weights
+                rows, first, gold, rival, sets, mixture, batch.importance[i], owed, batch.plain_edges, weights
             )
-        loss_out[i] = n_wrong
-        n_labels = labels_known[i]
+        batch.loss_out[i] = n_wrong
+        n_labels = known_after[i]
         count += 1
         rescale(averaging, count, rows.used, weights)
     return norm_squared

@@ -4,7 +4,7 @@ A new strategy is a kernel that turns margins into weights ≥ 0, a code and a b
 in `streamlearn.learners.swvp` and in the configuration. What the weights must fulfil is seen to here.
 """
 
-from collections import namedtuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -12,9 +12,22 @@ from streamlearn.kernels.jit import kernel
 
 WEIGHTED_MARGIN, WEIGHTED_MARGIN_RANK = 0, 1
 
-# weighting: one of the constants above; beta: its β ≥ 0; aggressive: whether violations alone count;
-# conditioned: whether condition (2) is enforced.
-Gamma = namedtuple("Gamma", "weighting beta aggressive conditioned")
+
+class Gamma(NamedTuple):
+    """How mixed assignments are weighted.
+
+    Attributes
+    ----------
+    weighting : one of the constants above.
+    beta : its β ≥ 0.
+    aggressive : whether only violations count.
+    conditioned : whether condition (2) is enforced.
+    """
+
+    weighting: int
+    beta: float
+    aggressive: bool
+    conditioned: bool
 
 
 @kernel

@@ -9,11 +9,13 @@ all vectors have in it what plane 0 has: `metas` float64[row, 1] says from which
 """
 
 import numpy as np
+from numpy.typing import NDArray
 
 from streamlearn.kernels.chain.augmented_decoding import Search, find_rival
-from streamlearn.kernels.chain.lattice import gather, new_lattice
+from streamlearn.kernels.chain.lattice import Weights, gather, new_lattice
 from streamlearn.kernels.chain.mask import best_labelling
 from streamlearn.kernels.jit import kernel
+from streamlearn.kernels.updates.batch_pass import Pass
 from streamlearn.kernels.updates.perceptron import add_difference
 
 _EXACT = Search(0.0, 0, False)
@@ -83,48 +85,39 @@ def vote(n_labels, rich, weights, votes, mask, lattice, paths, path_out):
 
 @kernel
 def voted_pass(
-    rows, labels, labels_known, importance, n_labels, updates, plain_edges, mask, weights, metas, votes,
-    predicted_out, loss_out,
-):  # fmt: skip
+    batch: Pass,
+    updates: int,
+    weights: Weights,
+    metas: tuple[NDArray[np.float64], ...],
+    votes: NDArray[np.int64],
+) -> int:
     """Predict, then learn, every sequence of a batch in order.
 
     Parameters
     ----------
-    rows, labels, labels_known, importance, n_labels, plain_edges, mask, predicted_out, loss_out : as for
-        `streamlearn.kernels.updates.perceptron.perceptron_pass`.
+    batch : as for `perceptron_pass`, and the losses too.
     updates : made before this batch.
-    weights : Weights of K planes; metas : float64[rows, 1] of node, edge and triple; votes : int64[K], of
-        each plane. Changed in place.
+    weights : of K planes; metas : float64[rows, 1] of node, edge and triple; votes : int64[K], of each
+        plane. Changed in place.
 
     Returns
     -------
-    Updates made by now.
+    The number of updates after this batch.
     """
+    rows, n_labels, known_after = batch.rows, batch.n_labels, batch.labels_known
     kept = votes.size - 1
-    lattice = new_lattice(rows, max(n_labels, labels_known[-1]), votes.size, weights)
+    lattice = new_lattice(rows, max(n_labels, known_after[-1]), votes.size, weights)
     longest = lattice.emit.shape[0]
     paths, path = np.empty((votes.size, longest), np.int32), np.empty(longest, np.int32)
     rich = rows.edge_rows.size > 0
     for i in range(rows.starts.size - 1):
         first, last = rows.starts[i], rows.starts[i + 1]
-        gold, rival, predicted = labels[first:last], path[: last - first], predicted_out[first:last]
+        gold, rival = batch.labels[first:last], path[: last - first]
         _put_away_active(rows, first, last, updates, weights, metas)
-        find_rival(
-            rows,
-            first,
-            gold,
-            n_labels,
-            labels_known[i],
-            0.0,
-            _EXACT,
-            mask,
-            weights,
-            lattice,
-            predicted,
-            rival,
-        )
+        find_rival(batch, i, n_labels, 0.0, _EXACT, weights, lattice, rival)
         if n_labels:
-            vote(n_labels, rich, weights, votes, mask, lattice, paths[:, : gold.size], predicted)
+            predicted, room = batch.predicted_out[first:last], paths[:, : gold.size]
+            vote(n_labels, rich, weights, votes, batch.mask, lattice, room, predicted)
         wrong = 0
         for t in range(gold.size):
             wrong += rival[t] != gold[t]
@@ -134,10 +127,10 @@ def voted_pass(
             votes[0] = 0
             updates += 1
             _put_away_active(rows, first, last, updates, weights, metas)
-            add_difference(rows, first, gold, rival, importance[i], 0.0, plain_edges, weights)
+            add_difference(rows, first, gold, rival, batch.importance[i], 0.0, batch.plain_edges, weights)
         votes[0] += 1
-        loss_out[i] = wrong
-        n_labels = labels_known[i]
+        batch.loss_out[i] = wrong
+        n_labels = known_after[i]
     return updates
 
 

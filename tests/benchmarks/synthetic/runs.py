@@ -5,11 +5,15 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
+from pydantic import TypeAdapter
 
-from streamlearn.app.build_tagger import LEARNERS, build_tagger
+from streamlearn.app.build_learner import build_learner
+from streamlearn.app.build_tagger import build_tagger
+from streamlearn.config.learner_sections import LearnerConfig
 from streamlearn.config.schema import Config
 from streamlearn.kernels.chain.mask import ANYTHING
 from streamlearn.learners.base import Learner, Supervision
+from streamlearn.learners.chain import ChainSpec
 from streamlearn.learners.decoding import Decoder
 from tests.benchmarks.synthetic.methods import METHODS, Setting
 from tests.benchmarks.synthetic.worlds import Sizes, World
@@ -95,9 +99,9 @@ def _encoded(world: World, order: int) -> Encoded:
 
 
 def _scores(data: Encoded, setting: Setting, wanted: set[int]) -> dict[str, list[float]]:
-    settings = {key: value for key, value in setting.learner.items() if key != "kind"}
-    make = LEARNERS[str(setting.learner["kind"])]
-    learner = make(data.space.capacities, data.space.plain_edges, data.space.second_order, **settings)
+    section = TypeAdapter(LearnerConfig).validate_python(dict(setting.learner))
+    space = data.space
+    learner = build_learner(section, ChainSpec(space.capacities, space.plain_edges, space.second_order))
     found = {}
     for number in range(1, max(wanted) + 1):
         learner.learn_many(data.train, data.supervision)

@@ -6,19 +6,20 @@ from streamlearn.kernels.chain.decoding import decode
 from streamlearn.kernels.chain.lattice import Weights
 from streamlearn.kernels.chain.mask import ANYTHING
 from streamlearn.kernels.updates.gradient import climb, new_ascent, predict_and_differentiate
-from tests.kernels.lattices import make_rows, make_weights
+from tests.kernels.lattices import make_pass, make_rows, make_weights
 
 seeds = st.integers(0, 2**32 - 1).map(np.random.default_rng)
 
 
 def loss(rows, i, gold, labels, weights, known=0):
-    """Give -log P(gold), what was labelled, and where the gradient is."""
+    """Return -log P(gold), the predicted labels, and where the gradient is."""
     ascent = new_ascent(rows, labels, 2, weights)
-    path = np.empty(gold.size, np.int32)
-    found = predict_and_differentiate(
-        rows, rows.starts[i], gold, known, labels, 0, 0.0, ANYTHING, weights, ascent, path
-    )
-    return found, path, ascent
+    first, last = rows.starts[i], rows.starts[i + 1]
+    everything = np.zeros(rows.starts[-1], np.int32)
+    everything[first:last] = gold
+    batch = make_pass(rows, everything, known, labels)
+    found = predict_and_differentiate(batch, i, known, 0, 0.0, weights, ascent)
+    return found, batch.predicted_out[first:last], ascent
 
 
 def zeros_like(weights):

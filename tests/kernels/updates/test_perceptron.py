@@ -5,10 +5,9 @@ from hypothesis import strategies as st
 
 from streamlearn.kernels.chain.augmented_decoding import Search
 from streamlearn.kernels.chain.lattice import Weights
-from streamlearn.kernels.chain.mask import ANYTHING
 from streamlearn.kernels.updates.averaging import AVERAGE_ALL, Averaging
 from streamlearn.kernels.updates.perceptron import perceptron_pass
-from tests.kernels.lattices import make_rows
+from tests.kernels.lattices import make_pass, make_rows
 
 seeds = st.integers(0, 2**32 - 1).map(np.random.default_rng)
 
@@ -17,12 +16,8 @@ def learn(rows, labels, plain_edges=True, n_labels=2, importance=1.0, order=1):
     """Learn from zero weights; give the last weights of nodes, edges and triples and the change of ‖w‖²."""
     triples = 2 if order == 2 else 0
     weights = Weights(np.zeros((6, 2, 1, 2)), np.zeros((4, 2, 3, 2)), np.zeros((triples, 2, 3, 2)))
-    n = len(rows.starts) - 1
-    change = perceptron_pass(
-        rows, np.array(labels, np.int32), np.full(n, 2, np.int32), np.full(n, importance), n_labels, 0, 0.0,
-        Averaging(AVERAGE_ALL, 1.0), Search(0.0, 0, False), plain_edges, ANYTHING, weights,
-        np.empty(len(labels), np.int32), np.empty(n),
-    )  # fmt: skip
+    batch = make_pass(rows, labels, n_labels, 2, importance, plain_edges)
+    change = perceptron_pass(batch, 0, 0.0, Averaging(AVERAGE_ALL, 1.0), Search(0.0, 0, False), weights)
     return *(array[:, 0] for array in weights), change
 
 

@@ -1,0 +1,25 @@
+"""The words that settings choose from, for the configuration and for what it configures."""
+
+from typing import Literal
+
+# What predictions are made with: the last weights, the average of all, or an exponential moving average.
+Average = Literal["none", "all", "exponential"]
+
+# Where an update of a perceptron with a beam ends.
+Violation = Literal["max", "early"]
+
+# SWVP (Dror & Reichart 2016): JJ, γ, which mixed assignments update, and whether condition (2) is enforced.
+Substructures = Literal["single", "whole", "blocks", "all", "spans"]
+Weighting = Literal["wm", "wmr"]
+Violations = Literal["aggressive", "balanced"]
+Condition = Literal["enforced", "published"]
+
+# The labelling that a passive-aggressive update moves away from.
+Rival = Literal["max_loss", "prediction"]
+
+# Which labellings are valid; iobes is also BMES and BILOU.
+Scheme = Literal["none", "bio", "iobes"]
+
+# What is watched for concept drift, and by which of river's detectors.
+Signal = Literal["error", "loss", "unknown", "labels"]
+DetectorKind = Literal["adwin", "page_hinkley", "kswin"]

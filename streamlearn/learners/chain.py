@@ -1,0 +1,106 @@
+"""What the learners of a linear chain share: weights, and one pass over each batch."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from streamlearn.choices import Average
+from streamlearn.data import Rows
+from streamlearn.kernels.updates.averaging import (
+    AVERAGE_ALL,
+    AVERAGE_EXPONENTIAL,
+    AVERAGE_NONE,
+    Averaging,
+)
+from streamlearn.kernels.updates.batch_pass import Pass
+from streamlearn.learners.base import Outcome, Supervision
+from streamlearn.learners.weights import ChainWeights
+
+_AVERAGES: dict[Average, int] = {
+    "none": AVERAGE_NONE,
+    "all": AVERAGE_ALL,
+    "exponential": AVERAGE_EXPONENTIAL,
+}
+
+
+def averaging_of(average: Average, half_life: float) -> Averaging:
+    """Return how predictions average the weights; `half_life` of the exponential average, in sequences."""
+    return Averaging(_AVERAGES[average], half_life)
+
+
+class ChainSpec(NamedTuple):
+    """The chain that a learner is made for.
+
+    Attributes
+    ----------
+    max_rows : rows of the node and of the edge table.
+    plain_edges : learn transitions that do not depend on the position.
+    second_order : learn triples of labels too.
+    """
+
+    max_rows: tuple[int, int]
+    plain_edges: bool = True
+    second_order: bool = False
+
+
+class ChainLearner(ABC):
+    """A learner whose weights are those of a chain.
+
+    Parameters
+    ----------
+    spec : the chain.
+    planes : arrays of the weights' shape that are kept.
+    """
+
+    is_probabilistic = False
+
+    def __init__(self, spec: ChainSpec, planes: int) -> None:
+        self._spec = spec
+        self._weights = ChainWeights(spec.max_rows, planes, spec.second_order)
+        self._seen = 0
+
+    def learn_many(self, rows: Rows, supervision: Supervision) -> Outcome:
+        """Predict, then learn, each sequence in order."""
+        known = supervision.labels_known
+        batch = Pass(
+            rows,
+            supervision.labels,
+            known,
+            supervision.importance,
+            self._weights.n_labels,
+            self._spec.plain_edges,
+            supervision.mask,
+            supervision.marks,
+            predicted_out=np.empty(len(supervision.labels), np.int32),
+            loss_out=np.empty(len(known)),
+        )
+        self._reserve(int(known[-1]), rows.used)
+        self._learn(batch)
+        self._seen += len(known)
+        return Outcome(batch.predicted_out, batch.loss_out, batch.loss_out > 0)
+
+    @abstractmethod
+    def _learn(self, batch: Pass) -> None:
+        """Predict, then learn, each sequence; `self._seen` sequences were learned before."""
+
+    def _reserve(self, n_labels: int, used: tuple[int, int]) -> None:
+        """Make room for the labels and rows that a batch brings."""
+        self._weights.reserve(n_labels, used)
+
+    def remedies(self) -> Mapping[str, Callable[[], None]]:
+        """Return what can be done for learning after a concept drift, by name: nothing."""
+        return {}
+
+    def gauges(self) -> Mapping[str, float]:
+        """Return what is worth watching, by metric name: nothing."""
+        return {}
+
+    @abstractmethod
+    def state(self) -> dict[str, Any]:
+        """Return everything that learning depends on; arrays are views."""
+
+    @abstractmethod
+    def restore(self, state: dict[str, Any]) -> None:
+        """Continue from a state, bit for bit."""
