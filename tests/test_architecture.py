@@ -29,10 +29,11 @@ ALLOWED = {
     "monitor": {"kernels", "choices", "data", "events"},
     "telemetry": {"data", "errors", "events"},
     "report": set(),
+    "samples": {"data"},
     "config": {"choices", "errors"},
     "daemon": {"features", "learners", "monitor", "checkpoint", "stream", *WORDS},
-    "app": {"config", "daemon", "telemetry", "learners", "features", "kernels", "corpus", "stream",
-            "checkpoint", "monitor", "", *WORDS},
+    "app": {"config", "daemon", "telemetry", "learners", "features", "kernels", "corpus", "samples",
+            "stream", "checkpoint", "monitor", "", *WORDS},
     "demo": {"app", "config", "daemon", "stream", "telemetry", *WORDS},
     "cli": {"app", "config", "demo", "report", "telemetry", "corpus", "stream", "", *WORDS},
 }  # fmt: skip
@@ -72,9 +73,10 @@ SAME_IDEA = {
       for name in ("adagrad", "adf", "margin", "perceptron", "swvp", "voted")),
     frozenset({"kernels.features.table", "features.table"}),
     frozenset({"kernels.chain.decoding", "learners.decoding"}),
+    frozenset({"demo.broker", "cli.broker"}),
     *(frozenset({f"app.{name}", f"cli.{name}"})
-      for name in ("check", "checkpoints", "deadletters", "evaluate", "inspect", "predict", "report", "run",
-                   "tune")),
+      for name in ("check", "checkpoints", "deadletters", "evaluate", "inspect", "predict", "quickstart",
+                   "report", "run", "tune")),
 }  # fmt: skip
 
 VAGUE = {"utils", "util", "core", "common", "helper", "helpers", "manager", "misc", "base_utils"}

@@ -7,6 +7,7 @@ import sys
 import typer
 
 from streamlearn import __version__
+from streamlearn.cli.broker import broker
 from streamlearn.cli.check import check
 from streamlearn.cli.checkpoints import checkpoints
 from streamlearn.cli.deadletters import deadletters
@@ -15,6 +16,7 @@ from streamlearn.cli.evaluate import evaluate
 from streamlearn.cli.inspect import inspect
 from streamlearn.cli.predict import predict
 from streamlearn.cli.produce import produce
+from streamlearn.cli.quickstart import quickstart
 from streamlearn.cli.report import report
 from streamlearn.cli.run import run
 from streamlearn.cli.top import top
@@ -22,7 +24,7 @@ from streamlearn.cli.tune import tune
 from streamlearn.errors import CheckpointError, StreamlearnError, UsageError
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
-for command in (demo, run, top, produce, evaluate, tune, predict, inspect, report, check):
+for command in (demo, quickstart, broker, run, top, produce, evaluate, tune, predict, inspect, report, check):
     app.command()(command)
 app.add_typer(checkpoints)
 app.add_typer(deadletters)

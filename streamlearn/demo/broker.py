@@ -21,13 +21,17 @@ _PR_SET_PDEATHSIG = 1
 class EmbeddedBroker:
     """A broker that lives as long as a ``with`` block, and never longer than this process.
 
+    Parameters
+    ----------
+    port : to listen on; 0 for a free one.
+
     Attributes
     ----------
     server : "host:port" to give to clients.
 
     Raises
     ------
-    UsageError : the extra "demo" is not installed, or brings no broker for this platform.
+    UsageError : the extra "demo" is not installed, or has no broker for this platform; the port is taken.
     BrokerUnavailableError : the broker did not start.
 
     Examples
@@ -36,8 +40,11 @@ class EmbeddedBroker:
     ...     client = {"bootstrap_servers": broker.server}
     """
 
-    def __init__(self, start_timeout_seconds: float = 20.0, stop_timeout_seconds: float = 0.5) -> None:
+    def __init__(
+        self, port: int = 0, start_timeout_seconds: float = 20.0, stop_timeout_seconds: float = 0.5
+    ) -> None:
         self._binary = _binary()
+        self._port = port
         self._start_timeout_seconds = start_timeout_seconds
         self._stop_timeout_seconds = stop_timeout_seconds
         self._process: subprocess.Popen[bytes] | None = None
@@ -46,7 +53,9 @@ class EmbeddedBroker:
 
     def __enter__(self) -> Self:
         # Tansu wants to know its port to advertise it, so that 0 cannot be given.
-        self.server = f"{_HOST}:{_free_port()}"
+        self.server = f"{_HOST}:{self._port or _free_port()}"
+        if _listens(self.server):
+            raise UsageError(f"{self.server}: another process listens there; choose another port with --port")
         address = f"tcp://{self.server}"
         self._output = tempfile.TemporaryFile()
         self._process = subprocess.Popen(  # noqa: S603
@@ -86,6 +95,13 @@ class EmbeddedBroker:
                 process.wait()
         if self._output is not None:
             self._output.close()
+
+    def check(self) -> None:
+        """Raise a BrokerUnavailableError if the broker has ended by itself."""
+        if self._process is not None and self._process.poll() is not None:
+            raise BrokerUnavailableError(
+                f"{self.server}: the embedded broker has ended: {self._last_words()}"
+            )
 
     def _wait_until_ready(self) -> None:
         deadline = time.monotonic() + self._start_timeout_seconds

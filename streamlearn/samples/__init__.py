@@ -1,0 +1,1 @@
+"""Small generated sets of labelled sequences, to begin with: what `streamlearn quickstart` writes."""
