@@ -1,4 +1,4 @@
-"""What the status page shows, as plain data: no secret, and nothing of what records hold but label names."""
+"""The data of the status page and the terminal views: no secrets, no record contents except label names."""
 
 import math
 import time
@@ -27,14 +27,14 @@ Curve = Mapping[str, Sequence[float]]
 
 
 class Status:
-    """An observer that remembers the newest of everything; read by other threads while the loop writes.
+    """An observer that keeps the latest values; read by other threads while the loop writes.
 
     Parameters
     ----------
-    about : what never changes: version, model, learner.
-    curve : gives the learning curve of the whole stream.
-    drifts : gives the changes of the world, oldest first.
-    clock : gives Unix time.
+    about : constants: version, model, learner.
+    curve : returns the learning curve of the whole stream.
+    drifts : returns the detected drifts, oldest first.
+    clock : returns Unix time.
     """
 
     def __init__(
@@ -87,7 +87,7 @@ class Status:
 
     def _reject(self, event: Rejected) -> None:
         self._reasons[str(event.reason)] += 1
-        # The message may quote the record: it is in the log only.
+        # The message may quote the record, so it goes to the log only.
         self._rejected.append({"reason": str(event.reason), "where": event.place, "time": self._clock()})
 
     def _save(self, event: CheckpointDone) -> None:
@@ -96,7 +96,7 @@ class Status:
             self._saved = {"seq": event.seq, "time": self._clock(), "size_bytes": event.size_bytes}
 
     def snapshot(self) -> dict[str, Any]:
-        """Give everything, in what JSON can hold: None stands for what is not known."""
+        """Return all values as JSON data; None for unknown ones."""
         learned, now = self._learned, self._clock()
         late = [entry for entry in tuple(self._late) if entry[0] > now - _SPEED_SECONDS]
         found = {

@@ -7,18 +7,6 @@ from streamlearn.telemetry.status import Status
 from tests.telemetry import examples
 
 
-class Clock:
-    now = 1000.0
-
-    def __call__(self):
-        return self.now
-
-
-@pytest.fixture
-def clock():
-    return Clock()
-
-
 @pytest.fixture
 def status(clock):
     about = {"version": "0.1.0", "model": "np", "learner": "adf"}
