@@ -29,7 +29,7 @@ def fed(history, count, **changes):
     return history
 
 
-def test_each_stretch_is_scored_by_itself():
+def test_each_interval_is_scored_separately():
     history = History(clock=Clock())
     fed(history, 5, wrong=5)
     fed(history, 5, wrong=1, gauges={"features_known": 7.0}, progressive={"f1/micro/fading": 0.5})
