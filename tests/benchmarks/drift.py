@@ -43,7 +43,7 @@ BLOCK = 1000
 
 
 def exchanged(examples: Sequence[Located]) -> Iterator[Located]:
-    """Give every label the place of the next, in order of their names."""
+    """Return every label the place of the next, in order of their names."""
     names = sorted({label for located in examples for label in located.example.labels or []})
     follower = dict(zip(names, [*names[1:], *names[:1]], strict=True))
     for located in examples:
@@ -59,12 +59,12 @@ class Stream:
         self._block = block
 
     def mapped(self, located: Located) -> Located:
-        """Give the sequence with the labels of the model."""
+        """Return the sequence with the labels of the model."""
         labels = self._evaluation.tagger.mapped(located.example.labels or [])
         return located._replace(example=replace(located.example, labels=labels))
 
     def learn(self, examples: Iterable[Located]) -> list[float]:
-        """Give the share in each whole block of sequences."""
+        """Return the share in each whole block of sequences."""
         found: list[Learned] = []
         self._evaluation.learn(examples, found.append, self._block)
         whole = [learned for learned in found if learned.sequences == self._block]
@@ -85,7 +85,7 @@ def work(shared: tuple[Path, Path, int], learner: str) -> list[list[float]]:
 
 
 def row(learner: str, found: Sequence[Sequence[float]]) -> tuple[str, ...]:
-    """Give the row of a learner."""
+    """Return the row of a learner."""
     before, after, later = found
     told = (before[-1], after[0], after[1], after[-1], later[-1])
     return (learner, *(f"{100 * share:.1f}" for share in told))

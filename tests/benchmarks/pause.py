@@ -53,7 +53,7 @@ def grown(weights: int, learner: str) -> Tagger:
 
 
 def percentiles(seconds: list[float]) -> dict[str, float]:
-    """Give the median, the 99th percentile and the largest, in milliseconds."""
+    """Return the median, the 99th percentile and the largest, in milliseconds."""
     found = np.percentile(seconds, [50, 99, 100]) * 1000
     return dict(zip(("p50_ms", "p99_ms", "max_ms"), found.round(1).tolist(), strict=True))
 

@@ -32,7 +32,7 @@ def say(message: str) -> None:
 
 
 def grid_of(learner: str) -> list[tuple[str, ...]]:
-    """Give the settings to be tried."""
+    """Return the settings to be tried."""
     variant = LEARNERS[learner]
     return [
         (*variant.fixed, *(f"{key}={value}" for key, value in zip(variant.grid, values, strict=True)))
@@ -64,7 +64,7 @@ class Study:
         return {learner: self._row(task, learner) for learner in learners}
 
     def curves(self, task: Task) -> dict[str, Found]:
-        """Give what the pass in the file's order found, by learner."""
+        """Return what the pass in the file's order found, by learner."""
         return {learner: self._results[self._one_pass(task, learner)[0]] for learner in self._suited(task)}
 
     def _suited(self, task: Task) -> list[str]:

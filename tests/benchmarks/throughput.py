@@ -74,11 +74,11 @@ class Cost(NamedTuple):
 
     @staticmethod
     def now() -> "Cost":
-        """Give what a cost is the difference of."""
+        """Return what a cost is the difference of."""
         return Cost(time.perf_counter(), time.process_time(), time.thread_time())
 
     def since(self, begin: "Cost", count: int) -> "Cost":
-        """Give microseconds a sequence."""
+        """Return microseconds a sequence."""
         return Cost(*(1e6 * (b - a) / count for a, b in zip(begin, self, strict=True)))
 
 
@@ -124,7 +124,7 @@ def show(cost: Cost) -> str:
 
 @contextmanager
 def broker() -> Iterator[Broker]:
-    """Give a running Apache Kafka."""
+    """Return a running Apache Kafka."""
     named = os.environ.get("STREAMLEARN_TEST_BROKER")
     if named:
         yield Broker(named)

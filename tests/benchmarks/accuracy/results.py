@@ -51,7 +51,7 @@ class Results:
 
 
 def row(learner: str, one: Sequence[Found], many: Found, test: Found) -> tuple[str, ...]:
-    """Give the row of a learner: one pass in several orders, converged on the held-out tail, tested."""
+    """Return the row of a learner: one pass in several orders, converged on the held-out tail, tested."""
     scores = [100 * found["scores"][-1] for found in one]
     spread = f" ± {stdev(scores):.2f}" if len(scores) > 1 else ""
     peak = one[0]["peak_bytes"]

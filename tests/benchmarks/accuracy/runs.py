@@ -164,7 +164,7 @@ def _held_out(run: Run, config: Config) -> Result:
 
 
 def has_converged(scores: Sequence[float]) -> bool:
-    """Tell whether the last passes score alike."""
+    """Return whether the last passes score alike."""
     last = scores[-CRITERION_PASSES:]
     return len(last) == CRITERION_PASSES and 100 * (max(last) - min(last)) < CRITERION_POINTS
 

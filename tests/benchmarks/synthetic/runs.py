@@ -61,7 +61,7 @@ class Encoded:
         self._gold = [labels.ravel() for labels in world.labels[1:]]
 
     def accuracies(self, learner: Learner, averaged: bool) -> list[float]:
-        """Give token accuracy on dev and test, with the weights that a learner predicts with or the last."""
+        """Return token accuracy on dev and test, with the weights that a learner predicts with or the last."""
         found = []
         for rows, gold in zip(self.held_out, self._gold, strict=True):
             scoring = learner.scoring(rows)
@@ -73,7 +73,7 @@ class Encoded:
 
 
 def work(_: None, run: Run) -> dict[str, Any]:
-    """Give `scores`: for each setting, by column ("last 1", "averaged 10", …) the accuracy on dev and test.
+    """Return `scores`: for each setting, by column ("last 1", "averaged 10", …) the accuracy on dev and test.
 
     `ceiling` is that of the true model.
     """

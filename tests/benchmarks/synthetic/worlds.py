@@ -47,7 +47,7 @@ class World:
         return cls(tuple(word_parts), tuple(label_parts), tuple(ceiling))
 
     def examples(self, part: int, order: int = 0) -> list[Example]:
-        """Give train (0), dev (1) or test (2) as drawn, or in the order of a shuffle of this number."""
+        """Return train (0), dev (1) or test (2) as drawn, or in the order of a shuffle of this number."""
         words, labels = self.words[part], self.labels[part]
         if order:
             places = np.random.default_rng(order).permutation(len(words))
