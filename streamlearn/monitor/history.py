@@ -13,6 +13,7 @@ COLUMNS = (
     "time", "sequences", "tokens", "wrong_sequences", "wrong_tokens", "updates", "loss", "features", "f1",
 )  # fmt: skip
 _TIME, _SEQUENCES, _FEATURES, _F1 = 0, 1, 7, 8
+_TOKEN_COLUMNS = [COLUMNS.index(name) for name in ("sequences", "tokens", "wrong_tokens")]
 _DRIFTS = 200
 _CURVES = ("sequences", "time", "accuracy", "sequence_accuracy", "loss", "f1", "features")
 
@@ -99,6 +100,12 @@ class History:
             "features": rows["features"][1:],
         }
         return {name: values.tolist() for name, values in curves.items()}
+
+    def accuracy(self, first: float, last: float) -> float | None:
+        """Return the token accuracy between two sequence numbers, interpolated; None without any tokens."""
+        ends, tokens, wrong = self._totals[:, _TOKEN_COLUMNS].T
+        n_tokens, n_wrong = (float(np.diff(np.interp((first, last), ends, of))[0]) for of in (tokens, wrong))
+        return 1.0 - n_wrong / n_tokens if n_tokens else None
 
     def state(self) -> dict[str, Any]:
         """Return the state as plain data and an array."""

@@ -58,13 +58,16 @@ class Status:
         self._failure = ""
         self._reasons: Counter[str] = Counter()
         self._rejected: deque[dict[str, Any]] = deque(maxlen=_REJECTED)
-        self._late: deque[tuple[float, int, int]] = deque()
+        self._running_since = -math.inf
+        self._latest: deque[tuple[float, int, int]] = deque()
 
     def __call__(self, event: Event) -> None:
         """Take one event."""
         match event:
             case StateChanged(state):
                 self._state = state
+                if state == "running":
+                    self._running_since = self._clock()
             case Polled():
                 self._polled = event
             case Learned():
@@ -81,9 +84,9 @@ class Status:
     def _learn(self, event: Learned) -> None:
         self._learned, self._progressive, self._seen = event, event.progressive, event.sequences_seen
         now = self._clock()
-        self._late.append((now, event.sequences, event.tokens))
-        while self._late[0][0] < now - _SPEED_SECONDS:
-            self._late.popleft()
+        self._latest.append((now, event.sequences, event.tokens))
+        while self._latest[0][0] < now - _SPEED_SECONDS:
+            self._latest.popleft()
 
     def _reject(self, event: Rejected) -> None:
         self._reasons[str(event.reason)] += 1
@@ -98,7 +101,9 @@ class Status:
     def snapshot(self) -> dict[str, Any]:
         """Return all values as JSON data; None for unknown ones."""
         learned, now = self._learned, self._clock()
-        late = [entry for entry in tuple(self._late) if entry[0] > now - _SPEED_SECONDS]
+        latest = [entry for entry in tuple(self._latest) if entry[0] > now - _SPEED_SECONDS]
+        # The average since learning started, while that is less than the usual time ago.
+        seconds = min(_SPEED_SECONDS, max(now - self._running_since, 1.0))
         found = {
             "about": self._about,
             "now": now,
@@ -106,8 +111,8 @@ class Status:
             "state": self._state,
             "connected": self._polled.connected if self._polled else False,
             "sequences_seen": self._seen,
-            "sequences_per_second": sum(entry[1] for entry in late) / _SPEED_SECONDS,
-            "tokens_per_second": sum(entry[2] for entry in late) / _SPEED_SECONDS,
+            "sequences_per_second": sum(entry[1] for entry in latest) / seconds,
+            "tokens_per_second": sum(entry[2] for entry in latest) / seconds,
             "progressive": self._progressive,
             "gauges": learned.gauges if learned else {},
             "labels": {name: asdict(score) for name, score in learned.labels.items()} if learned else {},

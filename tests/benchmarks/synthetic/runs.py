@@ -61,7 +61,7 @@ class Encoded:
         self._gold = [labels.ravel() for labels in world.labels[1:]]
 
     def accuracies(self, learner: Learner, averaged: bool) -> list[float]:
-        """Return token accuracy on dev and test, with the weights that a learner predicts with or the last."""
+        """Return token accuracy on dev and test, with a learner's prediction weights or its last."""
         found = []
         for rows, gold in zip(self.held_out, self._gold, strict=True):
             scoring = learner.scoring(rows)
