@@ -55,18 +55,13 @@ class Demo:
     _scratch: Path | None = field(default=None, init=False)
 
     def run(self) -> None:
-        """Run up to the limits of the options or a requested stop; leave nothing behind but `options.state`.
-
-        Raises
-        ------
-        StreamlearnError : the broker or the daemon failed.
-        """
+        """Run up to the limits of the options or a requested stop; leave nothing behind but `options.state`."""
         try:
             with ExitStack() as stack:
                 directory = self._open_state(stack)
                 self.report("starting the broker")
                 self._broker = stack.enter_context(EmbeddedBroker())
-                self._run(stack, self._own(self._broker.server, directory))
+                self._run(stack, self._local_config(self._broker.server, directory))
         except BrokerUnavailableError:
             # A stop interrupts waiting for the broker.
             if not self.view.asked():
@@ -97,7 +92,7 @@ class Demo:
         if feed.error:
             raise feed.error
 
-    def _own(self, server: str, directory: Path) -> Config:
+    def _local_config(self, server: str, directory: Path) -> Config:
         """Return the configuration with the demo's own broker, state directory and port."""
         config = self.config
         return config.model_copy(

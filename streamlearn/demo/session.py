@@ -40,7 +40,7 @@ class DemoSession:
 
         Raises
         ------
-        StreamlearnError : with the exit code that fits.
+        StreamlearnError : the broker, the producer or the daemon failed.
         """
         with ExitStack() as stack:
             self._state.asked = stack.enter_context(stop_on_signals(self._abandon))
