@@ -1,4 +1,4 @@
-"""What a change of the world costs: every label becomes another one in the middle of the stream.
+"""The cost of concept drift: in the middle of the stream, every label is replaced by another.
 
     python -m tests.benchmarks.drift --train ../shared/data/conll2000/train.jsonl.gz --output /tmp/drift
 
@@ -28,7 +28,7 @@ from tests.reference import table
 _ONCE = ("learner.replay_tokens=0",)
 _FADING = ("learner.average=exponential", "learner.half_life=1000")
 
-# What of each learner remembers the old world: its averages, or rates that have become small.
+# What of each learner remembers the data before the drift: its averages, or rates that have become small.
 LEARNERS: Mapping[str, tuple[str, ...]] = {
     "perceptron, last weights": ("learner.kind=perceptron", "learner.average=none"),
     "perceptron, average of all": ("learner.kind=perceptron", "learner.average=all"),
@@ -76,7 +76,7 @@ def _fail(error: Exception) -> None:
 
 
 def work(shared: tuple[Path, Path, int], learner: str) -> list[list[float]]:
-    """Learn the file, and twice more in the other world; give the blocks of each time."""
+    """Learn the file, then twice with exchanged labels; return the blocks of each pass."""
     path, train, block = shared
     config = load(path, LEARNERS[learner])
     stream = Stream(config, block)
@@ -96,8 +96,8 @@ def draw(path: Path, curves: Mapping[str, Sequence[float]], block: int, change: 
 
     Parameters
     ----------
-    curves : by learner, the share in each block of so many sequences.
-    change : sequences before the world changes, where a dotted line is drawn.
+    curves : by learner, the share in each block of `block` sequences.
+    change : sequences before the drift, where a dotted line is drawn.
     """
     import matplotlib as mpl
 

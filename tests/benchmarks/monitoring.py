@@ -1,4 +1,4 @@
-"""What watching costs: the time of learning with it, relative to the learner alone.
+"""The cost of monitoring: learning time with it, relative to the learner alone.
 
     python -m tests.benchmarks.monitoring --train ../shared/data/conll2000/train.jsonl.gz
 

@@ -1,11 +1,12 @@
-"""How accurate: every learner on every task, in one pass and until it stands still.
+"""Accuracy of every learner on every task, after one pass and at convergence.
 
     python -m tests.benchmarks.study --data ../shared/data --output /tmp/study
 
-Settings are chosen on the last tenth of the training set, which is not learned meanwhile; then all of it is
-learned, and the test set is read once a number. Every result is kept in the output directory as soon as it is
-there: an interrupted study goes on where it was. A table (table.md) and learning curves (TASK.png) are
-written beside it; curves need the extra `study`. Speeds mean something with --jobs 1 on an idle machine.
+Settings are chosen on the last tenth of the training set, which is held out for that; then all of it is
+learned, and the test set is scored once per number. Every result is stored in the output directory
+immediately, so that an interrupted study continues where it stopped. A table (table.md) and learning curves
+(TASK.png; they need the extra `study`) are written to the same directory. Speeds are meaningful with --jobs 1
+on an idle machine.
 """
 
 import argparse
@@ -28,7 +29,7 @@ _JOBS = "processes, one a run (default: all cores); 0: all in this one, whose me
 
 
 def say(message: str) -> None:
-    """Tell how it goes."""
+    """Print progress."""
     print(f"{time.strftime('%H:%M:%S')} {message}", file=sys.stderr, flush=True)
 
 
@@ -125,12 +126,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def run(wanted: Sequence[Task], options: argparse.Namespace) -> None:
-    """Do the tasks one after the other; the table is written anew after each."""
+    """Do the tasks one after the other; the table is rewritten after each."""
     options.output.mkdir(parents=True, exist_ok=True)
     results = Results(options.output / "results.jsonl")
     if results.of_other_code:
         old = f"{results.of_other_code} of {len(results)} results"
-        say(f"{old} are of other kernels; choose another --output to measure anew")
+        say(f"{old} are of other kernels; choose another --output to measure again")
     if not find_spec("matplotlib"):
         say("no curves: they need matplotlib (pip install '.[study]')")
     study = Study(results, options.learners, options.orders, options.max_passes, options.jobs)

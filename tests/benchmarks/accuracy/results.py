@@ -1,4 +1,4 @@
-"""What was measured: kept as JSON Lines, told as a table."""
+"""The results: stored as JSON Lines, rendered as a table."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -6,12 +6,12 @@ from pathlib import Path
 from statistics import fmean, stdev
 from typing import Any
 
-from streamlearn.kernels import jit
+from streamlearn.kernels import cache
 from tests.benchmarks.accuracy.runs import Run
 from tests.reference import table
 
 # Changes with every kernel.
-CODE = jit.fingerprint(Path(jit.__file__).parent.glob("*.py"))
+CODE = cache.fingerprint(Path(cache.__file__).parent.rglob("*.py"))
 Found = Mapping[str, Any]
 
 
@@ -39,11 +39,11 @@ class Results:
 
     @property
     def of_other_code(self) -> int:
-        """How many were measured before a kernel changed."""
+        """Number of results measured before a kernel changed."""
         return sum(entry["code"] != CODE for entry in self._found.values())
 
     def add(self, run: Run, result: Found) -> None:
-        """Keep a result."""
+        """Store a result."""
         entry = {"key": run.key, "code": CODE, **result}
         self._found[run.key] = entry
         with self._path.open("a") as file:

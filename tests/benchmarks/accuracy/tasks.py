@@ -1,4 +1,4 @@
-"""What is learned, from which files, with which settings tried: the study as data."""
+"""The tasks of the study: files, configurations and grids of settings."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -42,7 +42,7 @@ def second_order(config: Path) -> str:
 def tasks(data: Path, output: Path) -> list[Task]:
     """Return all tasks; `output` holds what the study prepares for itself.
 
-    Of PKU a tenth is taken, as of MSR there is no more: all of the month takes ten times as long. Brown has
+    Of PKU a tenth is taken, as of MSR there is no more: all of the month takes ten times longer. Brown has
     461 tags: a pass takes a minute, and the voted perceptron 10 GB.
     """
 

@@ -1,4 +1,4 @@
-"""What came out, as a table and as a picture."""
+"""The results as a table and as a figure."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
