@@ -14,7 +14,7 @@ class DemoOptions:
     Attributes
     ----------
     rate : sequences per second; 0 is unlimited.
-    sequences, seconds : when to stop, whichever comes first; None is no limit.
+    sequences, seconds : when to stop, whichever comes first; None is unlimited.
     change : sequence number of the distribution shift; None is the middle, see `change_at`.
     state : directory to keep the checkpoints in; None uses a temporary one.
     port : of the metrics; a free one is used if it is taken.

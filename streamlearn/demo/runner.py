@@ -55,7 +55,7 @@ class Demo:
     _scratch: Path | None = field(default=None, init=False)
 
     def run(self) -> None:
-        """Run up to the limits of the options or a requested stop; leave nothing behind but `options.state`."""
+        """Run until a limit or a requested stop; leave nothing behind but `options.state`."""
         try:
             with ExitStack() as stack:
                 directory = self._open_state(stack)

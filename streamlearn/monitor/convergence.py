@@ -34,7 +34,7 @@ class Convergence:
 
     Of a large model it measures a sample: the first rows, which are the frequent features, and every n-th of
     the others, whose squares count n times. Whenever measuring takes more than 1 % of the learning time of
-    the interval, intervals become twice as long.
+    the interval, the interval length doubles.
 
     Parameters
     ----------
@@ -106,7 +106,7 @@ class _Sample(NamedTuple):
 
 
 def _chosen(used: int, cells: int) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
-    """Choose the first rows, with about half the sample's weights, and as many spread over the others.
+    """Choose the first rows, with about half the sample's weights, and rows evenly spread over the others.
 
     All numbers are powers of two: when rows or labels are added, the chosen old rows were chosen before.
     """

@@ -91,7 +91,7 @@ class LabelScheme:
         Parameters
         ----------
         gold, predicted : label numbers of all tokens, one sequence after the other; each names a label
-            added by `grow`. A predicted -1 is no prediction: wrong, and outside of spans.
+            added by `grow`. A predicted -1 means no prediction: wrong, and outside of spans.
         offsets : N + 1 token numbers; sequence i is ``offsets[i]:offsets[i + 1]``.
         """
         gold, predicted = _as(gold, np.int32), _as(predicted, np.int32)
