@@ -74,3 +74,11 @@ def test_labels_are_plain(status):
     shown = status.snapshot()
     assert shown["labels"]["NP"]["support"] == 4
     assert shown["confusions"] == [["NP", "VP", 3]]
+
+
+def test_a_daemon_that_has_just_started_shows_its_speed_since_then(status, clock):
+    clock.now = 1100.0
+    status(StateChanged("running"))
+    clock.now = 1104.0
+    status(examples.learned())
+    assert status.snapshot()["sequences_per_second"] == pytest.approx(2 / 4)
