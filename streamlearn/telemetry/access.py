@@ -56,11 +56,11 @@ class Access:
         """Return the application with every path behind the login except those `open_to_all`."""
         if self.username is None:
             return application
-        wanted = base64.b64encode(f"{self.username}:{self.password}".encode())
+        expected = base64.b64encode(f"{self.username}:{self.password}".encode())
 
         def guard(environ: "WSGIEnvironment", start_response: "StartResponse") -> Iterable[bytes]:
             scheme, _, given = environ.get("HTTP_AUTHORIZATION", "").partition(" ")
-            is_known = scheme.lower() == "basic" and hmac.compare_digest(given.strip().encode(), wanted)
+            is_known = scheme.lower() == "basic" and hmac.compare_digest(given.strip().encode(), expected)
             if is_known or environ["PATH_INFO"] in open_to_all:
                 return application(environ, start_response)
             status = HTTPStatus.UNAUTHORIZED
