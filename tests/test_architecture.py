@@ -28,14 +28,15 @@ ALLOWED = {
     "checkpoint": {"data", "durable", "errors"},
     "monitor": {"kernels", "choices", "data", "events"},
     "telemetry": {"data", "errors", "events"},
+    "terminal": set(),
     "report": set(),
     "samples": {"data"},
     "config": {"choices", "errors"},
     "daemon": {"features", "learners", "monitor", "checkpoint", "stream", *WORDS},
     "app": {"config", "daemon", "telemetry", "learners", "features", "kernels", "corpus", "samples",
             "stream", "checkpoint", "monitor", "", *WORDS},
-    "demo": {"app", "config", "daemon", "stream", "telemetry", *WORDS},
-    "cli": {"app", "config", "demo", "report", "telemetry", "corpus", "stream", "", *WORDS},
+    "demo": {"app", "config", "daemon", "monitor", "stream", "telemetry", "terminal", *WORDS},
+    "cli": {"app", "config", "demo", "report", "telemetry", "terminal", "corpus", "stream", "", *WORDS},
 }  # fmt: skip
 
 # Of some parts only the front door is open to some others.
@@ -57,7 +58,7 @@ DOORS = {
     "yaml": {"config"},
     "matplotlib": {"report"},
     "typer": {"cli"},
-    "rich": {"cli", "demo"},
+    "rich": {"cli", "demo", "terminal"},
     "numpy": {"kernels", "features", "learners", "checkpoint", "monitor", "telemetry", "daemon", "app",
               "demo", "data"},
 }  # fmt: skip

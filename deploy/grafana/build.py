@@ -1,106 +1,114 @@
-"""The two dashboards of streamlearn, built: every panel in one place, the same look for all.
+"""Builds the two dashboards of streamlearn from `panels.yaml`.
 
     python deploy/grafana/build.py
 
-writes `deploy/grafana/dashboards/`; a test fails while the files there are others.
+writes `deploy/grafana/dashboards/`; a test fails if the files there are out of date.
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import yaml
+
+PANELS = Path(__file__).with_name("panels.yaml")
 FOLDER = Path(__file__).parent / "dashboards"
 SOURCE = {"type": "prometheus", "uid": "$datasource"}
-# What every expression looks at; `$instance` holds the instances of the chosen models.
+# The instances that the variables select.
 WHERE = 'job=~"$job", instance=~"$instance"'
-TOPIC = f'{WHERE}, topic=~"$topic"'
 RATE = "[$__rate_interval]"
 WIDTH = 24
 
 Json = dict[str, Any]
 
+STAT_OPTIONS = {"colorMode": "value", "graphMode": "area", "reduceOptions": {"calcs": ["lastNotNull"]}}
+LINES_OPTIONS = {
+    "legend": {"displayMode": "table", "placement": "bottom", "calcs": ["lastNotNull"], "showLegend": True},
+    "tooltip": {"mode": "multi", "sort": "desc"},
+}
 
-def target(expression: str, legend: str, **more: Any) -> Json:
-    """Give one query."""
-    return {"datasource": SOURCE, "expr": expression, "legendFormat": legend, **more}
 
+def panel(kind: str, entry: Mapping[str, Any], shown: Mapping[str, str], size: tuple[int, int]) -> Json:
+    """Return a panel; `place` sets its position.
 
-def panel(
-    kind: str,
-    title: str,
-    description: str,
-    targets: Sequence[Json],
-    unit: str,
-    *,
-    width: int = 8,
-    height: int = 8,
-    thresholds: Sequence[tuple[str, float | None]] = (("green", None),),
-    defaults: Json | None = None,
-    options: Json | None = None,
-) -> Json:
-    """Give a panel; `place` says where it goes."""
-    steps = [{"color": colour, "value": value} for colour, value in thresholds]
+    Parameters
+    ----------
+    entry : of `panels.yaml`.
+    shown : legend to expression.
+    size : width and height.
+    """
+    colours = entry.get("thresholds", {"green": None})
+    steps = [{"color": colour, "value": value} for colour, value in colours.items()]
+    targets = [
+        {"datasource": SOURCE, "expr": expression, "legendFormat": legend, "refId": chr(ord("A") + number)}
+        for number, (legend, expression) in enumerate(shown.items())
+    ]
     return {
         "type": kind,
-        "title": title,
-        "description": description,
+        "title": entry[next(iter(entry))],
+        "description": entry["about"],
         "datasource": SOURCE,
-        "targets": [{**each, "refId": chr(ord("A") + number)} for number, each in enumerate(targets)],
-        "gridPos": {"w": width, "h": height},
+        "targets": targets,
+        "gridPos": {"w": entry.get("width", size[0]), "h": size[1]},
         "fieldConfig": {
             "defaults": {
-                "unit": unit,
+                "unit": entry["unit"],
                 "thresholds": {"mode": "absolute", "steps": steps},
-                **(defaults or {}),
+                **entry.get("defaults", {}),
             },
             "overrides": [],
         },
-        "options": options or {},
+        "options": entry.get("options", {}),
     }
 
 
-def stat(title: str, description: str, expression: str, unit: str, **more: Any) -> Json:
-    """Give one figure, coloured by its thresholds."""
-    options = {"colorMode": "value", "graphMode": "area", "reduceOptions": {"calcs": ["lastNotNull"]}}
-    options |= more.pop("options", {})
-    targets = [target(expression, more.pop("legend", "{{instance}}"))]
-    return panel("stat", title, description, targets, unit, width=4, height=4, options=options, **more)
-
-
-def lines(title: str, description: str, targets: Sequence[Json], unit: str, **more: Any) -> Json:
-    """Give curves over time, with a legend that names the last value."""
-    custom = {"drawStyle": "line", "lineWidth": 1, "fillOpacity": 8, "showPoints": "never"}
-    custom |= {"thresholdsStyle": {"mode": "dashed"}} if "thresholds" in more else {}
-    defaults = {"custom": custom, **more.pop("defaults", {})}
-    options = {
-        "legend": {
-            "displayMode": "table",
-            "placement": "bottom",
-            "calcs": ["lastNotNull"],
-            "showLegend": True,
-        },
-        "tooltip": {"mode": "multi", "sort": "desc"},
+def stat(entry: Mapping[str, Any]) -> Json:
+    """Return a single figure, coloured by its thresholds."""
+    return panel("stat", entry, entry["show"], (4, 4)) | {
+        "options": STAT_OPTIONS | entry.get("options", {}),
     }
-    return panel("timeseries", title, description, targets, unit, defaults=defaults, options=options, **more)
 
 
-def heatmap(title: str, description: str, metric: str, unit: str, where: str = WHERE) -> Json:
-    """Give how a histogram moves over time."""
-    expression = f"sum by (le) (increase(streamlearn_{metric}_bucket{{{where}}}{RATE}))"
-    options = {"calculate": False, "yAxis": {"unit": unit}, "legend": {"show": True}, "cellGap": 1}
-    return panel(
-        "heatmap", title, description, [target(expression, "{{le}}", format="heatmap")], unit, options=options
-    )
+def lines(entry: Mapping[str, Any]) -> Json:
+    """Return curves over time, with a legend that shows the last values."""
+    made = panel("timeseries", entry, entry["show"], (8, 8)) | {"options": LINES_OPTIONS}
+    custom: Json = {"drawStyle": "line", "lineWidth": 1, "fillOpacity": 8, "showPoints": "never"}
+    if "thresholds" in entry:
+        custom["thresholdsStyle"] = {"mode": "dashed"}
+    if entry.get("logarithmic"):
+        custom = {"scaleDistribution": {"type": "log", "log": 10}}
+    made["fieldConfig"]["defaults"]["custom"] = custom
+    return made
 
 
-def row(title: str) -> Json:
-    """Give the heading of what follows."""
-    return {"type": "row", "title": title, "collapsed": False, "panels": [], "gridPos": {"w": WIDTH, "h": 1}}
+def heatmap(entry: Mapping[str, Any]) -> Json:
+    """Return the distribution of a histogram over time."""
+    buckets = entry["histogram"].replace("{", "_bucket{")
+    made = panel("heatmap", entry, {"{{le}}": f"sum by (le) (increase({buckets}{RATE}))"}, (8, 8))
+    made["targets"][0]["format"] = "heatmap"
+    options = {"calculate": False, "yAxis": {"unit": entry["unit"]}, "legend": {"show": True}, "cellGap": 1}
+    return made | {"options": options}
+
+
+def bargauge(entry: Mapping[str, Any]) -> Json:
+    """Return a bar for each current value."""
+    made = panel("bargauge", entry, entry["show"], (12, 8))
+    made["targets"][0]["instant"] = True
+    return made
+
+
+def row(entry: Mapping[str, Any]) -> Json:
+    """Return the heading of the panels that follow."""
+    head = {"type": "row", "title": entry["row"], "collapsed": False, "panels": []}
+    return head | {"gridPos": {"w": WIDTH, "h": 1}}
+
+
+KINDS = {"stat": stat, "lines": lines, "heatmap": heatmap, "bargauge": bargauge, "row": row}
 
 
 def place(panels: Sequence[Json]) -> list[Json]:
-    """Lay panels out from left to right, line by line, and number them."""
+    """Return the panels laid out from left to right, line by line, and numbered."""
     x = y = line = 0
     placed = []
     for number, each in enumerate(panels, 1):
@@ -113,7 +121,7 @@ def place(panels: Sequence[Json]) -> list[Json]:
 
 
 def variable(name: str, label: str, query: str) -> Json:
-    """Give a drop-down of label values."""
+    """Return a drop-down list of label values."""
     return {
         "name": name,
         "label": label,
@@ -130,7 +138,7 @@ def variable(name: str, label: str, query: str) -> Json:
 
 
 def annotation(name: str, colour: str, expression: str, text: str) -> Json:
-    """Give marks on all panels where an expression is above 0."""
+    """Return marks on all panels at the times when an expression is above 0."""
     return {
         "name": name,
         "datasource": SOURCE,
@@ -167,7 +175,7 @@ ANNOTATIONS = [
         "Checkpoint",
         "blue",
         f"changes(streamlearn_last_checkpoint_timestamp_seconds{{{WHERE}}}[1m]) > 0",
-        "{{instance}} saved its state",
+        "{{instance}} wrote a checkpoint",
     ),
     annotation(
         "Restart", "orange", f"changes(process_start_time_seconds{{{WHERE}}}[1m]) > 0", "{{instance}}"
@@ -181,13 +189,13 @@ ANNOTATIONS = [
 ]
 
 
-def dashboard(uid: str, title: str, description: str, panels: Sequence[Json]) -> Json:
-    """Give a whole dashboard that can be provisioned as it is."""
+def dashboard(name: str, content: Mapping[str, Any]) -> Json:
+    """Return a whole dashboard, ready to be provisioned."""
     link = {"type": "dashboards", "tags": ["streamlearn"], "title": "streamlearn", "keepTime": True}
     return {
-        "uid": uid,
-        "title": title,
-        "description": description,
+        "uid": f"streamlearn-{name}",
+        "title": f"streamlearn: {name}",
+        "description": content["description"],
         "tags": ["streamlearn"],
         "schemaVersion": 39,
         "version": 1,
@@ -199,14 +207,18 @@ def dashboard(uid: str, title: str, description: str, panels: Sequence[Json]) ->
         "templating": {"list": VARIABLES},
         "annotations": {"list": ANNOTATIONS},
         "links": [{**link, "includeVars": True, "asDropdown": False}],
-        "panels": place(panels),
+        "panels": place([KINDS[next(iter(entry))](entry) for entry in content["panels"]]),
     }
 
 
-if __name__ == "__main__":
-    from panels import DASHBOARDS
+def dashboards() -> list[Json]:
+    """Return both dashboards."""
+    found = yaml.safe_load(PANELS.read_text().replace("{chosen", f"{{{WHERE}"))
+    return [dashboard(name, content) for name, content in found["dashboards"].items()]
 
+
+if __name__ == "__main__":
     FOLDER.mkdir(exist_ok=True)
-    for made in DASHBOARDS:
+    for made in dashboards():
         path = FOLDER / f"{made['uid']}.json"
         path.write_text(json.dumps(made, indent=1, ensure_ascii=False) + "\n")

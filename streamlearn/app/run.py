@@ -69,6 +69,10 @@ class Daemon:
     observers : told of every event, beside the metrics, the health and the log.
     at_once : gives a context in which a stop need not wait to be asked for.
 
+    Attributes
+    ----------
+    status : what the status page shows.
+
     Raises
     ------
     ConfigError, TelemetryError : wrong settings or a taken port, before anything is consumed.
@@ -105,18 +109,19 @@ class Daemon:
             digest=self._digest,
         )
         self._history = History()
-        status = Status(
+        self.status = Status(
             {"version": streamlearn.__version__, "model": config.model, "learner": config.learner.kind},
             lambda: self._history.curve(CURVE_POINTS),
             lambda: self._history.drifts,
         )
         self._observers: tuple[Observer, ...] = (
-            metrics, health, EventLog(), Supervisor(), self._history, status, self._keep_snapshot, *observers,
+            metrics, health, EventLog(), Supervisor(), self._history, self.status, self._keep_snapshot,
+            *observers,
         )  # fmt: skip
         try:
-            served = config.metrics
+            served, show = config.metrics, self.status.snapshot
             access = Access(served.tls_certificate, served.tls_key, served.username, served.password)
-            self._server = Server(served.host, served.port, metrics.registry, health, status.snapshot, access)
+            self._server = Server(served.host, served.port, metrics.registry, health, show, access)
         except TelemetryError:
             # A second daemon of the same configuration finds its port taken; what it must hear is why.
             self._store.probe()

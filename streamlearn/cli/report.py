@@ -1,4 +1,4 @@
-"""`streamlearn report`: what was learned, as a page or a picture."""
+"""`streamlearn report`: a report of a checkpoint as an HTML page or an image."""
 
 from pathlib import Path
 from typing import Annotated
@@ -10,14 +10,14 @@ from streamlearn.errors import UsageError
 
 Output = Annotated[
     Path,
-    typer.Option("--output", "-o", help="File to write: .html, self-contained, or .png.", metavar="FILE"),
+    typer.Option("--output", "-o", help="File to write: .html (self-contained) or .png.", metavar="FILE"),
 ]
 
 
 def report(checkpoint: Checkpoint, output: Output = Path("report.html")) -> None:
-    """Write a report of a checkpoint: curves since the first start, labels, features, rates, drift."""
+    """Write a report of a checkpoint: learning curves, scores by label, largest weights, concept drift."""
     if output.suffix not in (".html", ".png"):
-        raise UsageError(f"--output {output}: the name ends in {output.suffix!r}; wanted .html or .png")
+        raise UsageError(f"--output {output}: the name ends in {output.suffix!r}; use .html or .png")
     try:
         from streamlearn.report import figures, page
     except ModuleNotFoundError as missing:

@@ -1,4 +1,4 @@
-"""`streamlearn top`: a running daemon, seen from a terminal."""
+"""`streamlearn top`: the live status of a running daemon in a terminal."""
 
 import base64
 import json
@@ -19,53 +19,60 @@ _TIMEOUT_SECONDS = 5.0
 
 def top(
     url: Annotated[
-        str, typer.Argument(help="Where the daemon serves its metrics.", metavar="URL")
+        str, typer.Argument(help="URL at which the daemon serves its metrics.", metavar="URL")
     ] = "http://127.0.0.1:9464",
-    every: Annotated[float, typer.Option("--every", min=0.1, help="Seconds between two looks.")] = 1.0,
+    every: Annotated[float, typer.Option("--every", min=0.1, help="Seconds between updates.")] = 1.0,
     ca_file: Annotated[
         Path | None,
         typer.Option(
-            "--ca-file", help="PEM file with the CA of the daemon's certificate.", show_default=False
+            "--ca-file", help="PEM file with the CA certificate that signed the daemon's.", show_default=False
         ),
     ] = None,
     username: Annotated[
         str | None,
-        typer.Option("--username", help="User to log in as.", envvar="STREAMLEARN_METRICS__USERNAME"),
+        typer.Option(
+            "--username", help="User name for basic authentication.", envvar="STREAMLEARN_METRICS__USERNAME"
+        ),
     ] = None,
-    once: Annotated[bool, typer.Option("--once", help="Print one picture and end.")] = False,
+    once: Annotated[bool, typer.Option("--once", help="Print the status once and exit.")] = False,
 ) -> None:
-    """Watch a running daemon: its learning curve, scores by label, lag, drift; Ctrl-C leaves it running.
+    """Watch a running daemon: learning curve, scores by label, lag, drift. Ctrl-C leaves it running.
 
-    The password comes from the variable STREAMLEARN_METRICS__PASSWORD, or both stand in the URL.
+    The password is read from STREAMLEARN_METRICS__PASSWORD; the URL may also contain user and password.
     """
     from rich.console import Console
     from rich.live import Live
 
-    from streamlearn.cli.board import Board
+    from streamlearn.terminal.board import Board
 
     try:
-        look = _Look(url, ca_file, username)
-        status = look()
+        read_status = _StatusReader(url, ca_file, username)
+        status = read_status()
     except (OSError, ValueError) as error:
-        raise UsageError(f"{_shown(url)}: no daemon answers: {error}; give the URL that `run` logs") from None
+        raise UsageError(f"{_shown(url)}: no daemon answers: {error}; use the URL that `run` logs") from None
     console = Console()
     if once:
         console.print(Board(status))
         return
-    with Live(Board(status), console=console, screen=True, auto_refresh=False) as live:
+
+    # Read at every update: the window may be resized.
+    def board(note: str = "") -> Board:
+        return Board(status, note, height=console.height)
+
+    with Live(board(), console=console, screen=True, auto_refresh=False) as live:
         while True:
             try:
                 time.sleep(every)
-                status = look()
-                live.update(Board(status), refresh=True)
+                status = read_status()
+                live.update(board(), refresh=True)
             except KeyboardInterrupt:
                 return
             except (OSError, ValueError) as error:
-                live.update(Board(status, f"no answer: {error}"), refresh=True)
+                live.update(board(f"no answer: {error}"), refresh=True)
 
 
-class _Look:
-    """Asks a daemon for its status."""
+class _StatusReader:
+    """Reads the status of a daemon over HTTP."""
 
     def __init__(self, url: str, ca_file: Path | None, username: str | None) -> None:
         parts = urlsplit(url if url.startswith(("http://", "https://")) else f"http://{url}")
@@ -76,7 +83,7 @@ class _Look:
         password = unquote(parts.password or "") or os.environ.get("STREAMLEARN_METRICS__PASSWORD", "")
         if user:
             login = base64.b64encode(f"{user}:{password}".encode()).decode()
-            # Unredirected: whoever else is named by the answer does not get to know it.
+            # Not redirected: no other host that the answer names may receive the login.
             self._request.add_unredirected_header("Authorization", f"Basic {login}")
         self._context = ssl.create_default_context(cafile=ca_file)
 
@@ -86,11 +93,11 @@ class _Look:
         ) as answer:
             status = json.load(answer)
         if not isinstance(status, dict) or "about" not in status:
-            raise ValueError("what answers is no streamlearn")
+            raise ValueError("the answer is not a streamlearn status")
         return status
 
 
 def _shown(url: str) -> str:
-    """Give a URL without user and password."""
+    """Return a URL without user and password."""
     scheme, separator, rest = url.rpartition("://")
     return f"{scheme}{separator}{rest.rpartition('@')[2]}"

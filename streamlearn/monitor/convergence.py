@@ -1,4 +1,4 @@
-"""How far the weights moved of late: the gauges by which a person sees learning converge."""
+"""How much the weights changed recently: gauges that show whether learning converges."""
 
 import math
 import time
@@ -8,57 +8,58 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-_STRETCH = 2000
-# Weights that are looked at, most of them in the rows that came first: the frequent features.
+# Sequences in the first interval.
+_INTERVAL = 2000
+# Weights in the sample, half of them in the first rows: the frequent features.
 _SAMPLE = 1 << 15
-# Share of the learning time that comparing may take.
+# Share of the learning time that measuring may take.
 _COST = 0.01
 
 Pair = tuple[NDArray[np.float64], NDArray[np.float64]]
 
 
 class Model(Protocol):
-    """Whose weights are watched."""
+    """The model whose weights are measured."""
 
     @property
     def rows_used(self) -> tuple[int, int]:
         """Rows of the node and of the edge weights that are in use."""
 
     def weights_of(self, node_rows: NDArray[np.int32], edge_rows: NDArray[np.int32]) -> Pair:
-        """Give what predictions see in some rows: node[row, label], edge[row, 1 + y_prev, label]."""
+        """Return the prediction weights of some rows: node[row, label], edge[row, 1 + y_prev, label]."""
 
 
 class Convergence:
-    """Compares the weights w at the two ends of stretches of the stream.
+    """Compares the weights at the start and the end of each interval of the stream.
 
-    Of a large model a sample is looked at: the first rows, which are the frequent features, and every n-th
-    of the others, whose squares count n times. Whenever comparing has cost more than 1 % of the time that
-    learning the stretch took, stretches become twice as long.
+    Of a large model it measures a sample: the first rows, which are the frequent features, and every n-th of
+    the others, whose squares count n times. Whenever measuring takes more than 1 % of the learning time of
+    the interval, the interval length doubles.
 
     Parameters
     ----------
-    clock : gives seconds of work: being interrupted by other processes is no cost of comparing.
+    clock : returns CPU seconds of the thread: time given to other processes does not count.
     """
 
     def __init__(self, clock: Callable[[], float] = time.thread_time) -> None:
         self._clock = clock
-        self._stretch = _STRETCH
+        self._interval = _INTERVAL
         self._sequences, self._seconds = 0, 0.0
         self._before: tuple[_Sample, _Sample] | None = None
         self._gauges: dict[str, float] = {}
 
     def add(self, sequences: int, seconds: float) -> None:
-        """Note that so many more sequences were learned, in so much time."""
+        """Record that `sequences` more were learned in `seconds`."""
         self._sequences += sequences
         self._seconds += seconds
 
     @property
     def is_due(self) -> bool:
-        """Whether a stretch is over, so that `compare` should be called."""
-        return self._sequences >= self._stretch
+        """Whether the interval has ended, so that `compare` should be called."""
+        return self._sequences >= self._interval
 
     def compare(self, model: Model) -> None:
-        """Look at the weights as they are now."""
+        """Measure the current weights and start the next interval."""
         begin = self._clock()
         cells = self._cells(model)
         rows = [_chosen(used, size) for used, size in zip(model.rows_used, cells, strict=True)]
@@ -71,22 +72,22 @@ class Convergence:
             self._gauges |= {"update_norm": change, "weight_delta_ratio": change / norm if norm else 0.0}
         self._before = now
         if self._clock() - begin > _COST * self._seconds:
-            self._stretch *= 2
+            self._interval *= 2
         self._sequences, self._seconds = 0, 0.0
 
     def _cells(self, model: Model) -> tuple[int, int]:
-        """Give the weights in one row of each table."""
+        """Return the number of weights in one row of each table."""
         nothing = np.empty(0, np.int32)
         node, edge = model.weights_of(nothing, nothing)
         return int(np.prod(node.shape[1:])), int(np.prod(edge.shape[1:]))
 
     def gauges(self) -> Mapping[str, float]:
-        """Give ‖w‖, the norm of its change, their ratio and the length of the stretch, as far as known."""
+        """Return ‖w‖, the norm of its change, their ratio and the interval's length, as far as known."""
         return self._gauges
 
 
 class _Sample(NamedTuple):
-    """Some rows, how many rows each stands for, and their weights."""
+    """Sampled rows, the number of rows that each represents, and their weights."""
 
     rows: NDArray[np.int32]
     counts: NDArray[np.float64]
@@ -96,7 +97,7 @@ class _Sample(NamedTuple):
         return _weighed(self.weights, self.counts)
 
     def change(self, before: "_Sample") -> float:
-        """Give the squared norm of what changed; rows and labels that were not there count as 0."""
+        """Return the squared norm of the change; rows and labels that did not exist count as 0."""
         change = self.weights.copy()
         _, here, there = np.intersect1d(self.rows, before.rows, assume_unique=True, return_indices=True)
         known: tuple[Any, ...] = (here, *(slice(size) for size in before.weights.shape[1:]))
@@ -105,9 +106,9 @@ class _Sample(NamedTuple):
 
 
 def _chosen(used: int, cells: int) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
-    """Choose rows that hold about half the sample's weights among the first, and as many among the others.
+    """Choose the first rows, with about half the sample's weights, and rows evenly spread over the others.
 
-    All numbers are powers of two: when rows or labels are added, what is chosen of the old rows was before.
+    All numbers are powers of two: when rows or labels are added, the chosen old rows were chosen before.
     """
     first = 1
     while 4 * first * max(cells, 1) <= _SAMPLE:

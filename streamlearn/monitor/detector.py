@@ -1,4 +1,4 @@
-"""River's drift detectors as part of a state that can be saved: bounded, plain, the same after a restart."""
+"""River's drift detectors with a bounded state that can be saved and restored exactly."""
 
 from collections.abc import Callable
 from typing import Any
@@ -9,11 +9,11 @@ from river import drift, stats
 
 from streamlearn.choices import DetectorKind
 
-# Values after which a rise can be told from a fall.
-LATE = 5
+# The last values of the memory, which are compared with those before.
+RECENT = 5
 
-# Each value is the sum of a quantum of sequences: river's defaults for single values, and where they test at
-# every value a stricter level. Only rises matter, and what falls is learning.
+# Each value is the sum of a quantum of sequences: river's defaults for single values, and a stricter level
+# for detectors that test at every value. Only rises matter: a falling error is learning.
 _MAKERS: dict[str, tuple[int, Callable[[], Any]]] = {
     "adwin": (4096, lambda: drift.ADWIN(delta=0.0002, clock=1)),
     "page_hinkley": (4096, lambda: drift.PageHinkley(mode="up", delta=0.25)),
@@ -22,12 +22,12 @@ _MAKERS: dict[str, tuple[int, Callable[[], Any]]] = {
 
 
 class Detector:
-    """Tells when a signal begins to rise.
+    """Detects when a signal begins to rise.
 
-    What river's detectors keep has no plain form of its own, and changes with its releases. So the values
-    since the last change are the state, and a detector is rebuilt from them. They are bounded: when there are
-    too many, the older half is forgotten, by a detector that is rebuilt from the newer half. Both depend on
-    the values alone, so that a detector which was saved and restored decides as one that was not.
+    The internals of river's detectors cannot be saved as plain data and change between its releases. So the
+    state is the values since the last drift, and a detector is rebuilt from them. They are bounded: at the
+    capacity the detector is rebuilt from the newer half. All of this depends on the values alone, so that a
+    restored detector decides exactly as one that was never saved.
 
     Parameters
     ----------
@@ -42,13 +42,13 @@ class Detector:
     """
 
     def __init__(self, kind: DetectorKind) -> None:
-        self._room, self._make = _MAKERS[kind]
+        self._capacity, self._make = _MAKERS[kind]
         self._rebuild([])
 
     def update(self, value: float) -> tuple[float, float] | None:
-        """Take the next value; if the signal has risen, give its means before and of late, and forget all."""
-        if len(self._memory) == self._room:
-            self._rebuild(self._memory[-self._room // 2 :])
+        """Add a value; if the signal has risen, return its means before and after, and reset."""
+        if len(self._memory) == self._capacity:
+            self._rebuild(self._memory[-self._capacity // 2 :])
         self._append(value)
         if not self._river.drift_detected:
             return None
@@ -57,18 +57,18 @@ class Detector:
         return (before, after) if after > before else None
 
     def _levels(self) -> tuple[float, float]:
-        return float(np.mean(self._memory[:-LATE] or [0.0])), float(np.mean(self._memory[-LATE:]))
+        return float(np.mean(self._memory[:-RECENT] or [0.0])), float(np.mean(self._memory[-RECENT:]))
 
     def score(self) -> float:
-        """Tell by how many standard errors the last values are above those before; NaN for too few."""
-        if len(self._memory) < 4 * LATE:
+        """Return by how many standard errors the last values are above those before; NaN if too few."""
+        if len(self._memory) < 4 * RECENT:
             return float("nan")
-        error = (float(self._old.get()) / LATE) ** 0.5
-        late = sum(self._memory[-LATE:]) / LATE
-        return (late - float(self._old.mean.get())) / error if error else 0.0
+        error = (float(self._old.get()) / RECENT) ** 0.5
+        recent = sum(self._memory[-RECENT:]) / RECENT
+        return (recent - float(self._old.mean.get())) / error if error else 0.0
 
     def state(self) -> NDArray[np.float64]:
-        """Give the values since the last change: float64[·]."""
+        """Return the values since the last drift: float64[·]."""
         return np.array(self._memory, np.float64)
 
     def restore(self, state: NDArray[np.float64]) -> None:
@@ -78,7 +78,7 @@ class Detector:
     def _rebuild(self, values: list[float]) -> None:
         self._memory: list[float] = []
         self._river = self._make()
-        # Of all values but the last few, which the score compares with them.
+        # Of all values but the last few; the score compares both.
         self._old = stats.Var(ddof=0)
         for value in values:
             self._append(value)
@@ -86,5 +86,5 @@ class Detector:
     def _append(self, value: float) -> None:
         self._memory.append(value)
         self._river.update(value)
-        if len(self._memory) > LATE:
-            self._old.update(self._memory[-1 - LATE])
+        if len(self._memory) > RECENT:
+            self._old.update(self._memory[-1 - RECENT])

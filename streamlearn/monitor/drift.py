@@ -1,4 +1,4 @@
-"""Watches signals for changes of the world, and has something done about them at a place that is certain."""
+"""Concept drift detection: detectors over signals, and remedies at reproducible places of the stream."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -8,19 +8,19 @@ from streamlearn.events import Drift
 from streamlearn.monitor.detector import Detector
 from streamlearn.monitor.signals import LearnedBatch, Signals
 
-# Remedies change weights, so that their places must not depend on how the stream is cut into batches.
+# Remedies change weights, so their places must not depend on how the stream is divided into batches.
 REMEDY_STRIDE = 500
 
 
 class DriftWatch:
-    """Feeds every detector with every signal; what it decides is a function of the stream alone.
+    """Feeds every signal to every detector; its decisions depend on the stream alone.
 
     Parameters
     ----------
-    detectors, signals : which; none watch nothing.
-    quantum : sequences that make one value of a signal.
-    actions : what is told to have been done: those of `remedies`, and others that are the observers' part.
-    remedies : what changes the learner, called at the next multiple of `REMEDY_STRIDE` sequences.
+    detectors, signals : names; empty turns detection off.
+    quantum : sequences per value of a signal.
+    actions : reported with each drift: the names of `remedies` and of actions taken by observers.
+    remedies : change the learner; called at the next multiple of `REMEDY_STRIDE` sequences.
     """
 
     def __init__(
@@ -40,14 +40,14 @@ class DriftWatch:
         self._is_due = False
 
     def stops(self, sequences: int) -> list[int]:
-        """Tell where a batch of so many sequences must be cut: `update` wants each part by itself."""
+        """Return where to split a batch of `sequences`: `update` takes each part separately."""
         if not (self._detectors and self._remedies):
             return []
         first = -self._sequences % REMEDY_STRIDE
         return [place for place in range(first, sequences, REMEDY_STRIDE) if place]
 
     def update(self, lesson: LearnedBatch) -> list[Drift]:
-        """Take what was learned, in parts as `stops` says; do what is to be done; give the changes seen."""
+        """Add a batch, split as `stops` says; apply remedies that are due; return the drifts detected."""
         if not self._detectors:
             return []
         before, drifts = self._sequences // self._quantum, []
@@ -72,14 +72,14 @@ class DriftWatch:
         return found
 
     def scores(self) -> dict[str, float]:
-        """Give, by signal, how many standard errors the last values are above those before."""
+        """Return, by signal, by how many standard errors the last values are above those before."""
         scores: dict[str, float] = {}
         for (signal, _), detector in self._detectors.items():
             scores.setdefault(signal, detector.score())
         return scores
 
     def state(self) -> dict[str, Any]:
-        """Give plain data and arrays: what was seen since the last change."""
+        """Return the state as plain data and arrays."""
         return {
             "quantum": self._quantum,
             "sequences": self._sequences,
@@ -89,9 +89,9 @@ class DriftWatch:
         }
 
     def restore(self, state: Mapping[str, Any], sequences: int) -> None:
-        """Continue from a state at so many sequences; with another quantum, or none, from nothing.
+        """Continue from a state at `sequences`; start empty if it has none or another quantum.
 
-        A detector or signal that was not watched before begins with nothing.
+        A detector or signal that is new starts empty.
         """
         self._sequences = sequences
         if state.get("quantum") != self._quantum or state["sequences"] != sequences:

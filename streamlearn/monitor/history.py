@@ -1,4 +1,4 @@
-"""The scores of the whole stream in bounded memory: finer for a short past, coarser for a long one."""
+"""The learning curve of the whole stream in bounded memory: the longer the stream, the coarser the curve."""
 
 import time
 from collections.abc import Callable, Mapping
@@ -13,17 +13,18 @@ COLUMNS = (
     "time", "sequences", "tokens", "wrong_sequences", "wrong_tokens", "updates", "loss", "features", "f1",
 )  # fmt: skip
 _TIME, _SEQUENCES, _FEATURES, _F1 = 0, 1, 7, 8
+_TOKEN_COLUMNS = [COLUMNS.index(name) for name in ("sequences", "tokens", "wrong_tokens")]
 _DRIFTS = 200
 _CURVES = ("sequences", "time", "accuracy", "sequence_accuracy", "loss", "f1", "features")
 
 
 class History:
-    """An observer that keeps running totals after batches, thinned evenly over the stream when they are many.
+    """An observer that keeps cumulative totals after batches, thinned evenly over the stream at the capacity.
 
     Parameters
     ----------
-    capacity : totals that are kept; each costs 72 bytes.
-    clock : gives Unix time.
+    capacity : maximum number of totals kept; 72 bytes each.
+    clock : returns Unix time.
 
     Examples
     --------
@@ -71,16 +72,16 @@ class History:
 
     @property
     def drifts(self) -> list[Drift]:
-        """The newest changes of the world, oldest first."""
+        """The latest drifts, oldest first."""
         return self._drifts
 
     def curve(self, points: int) -> dict[str, list[float]]:
-        """Give the stream in at most so many stretches of equal length.
+        """Return the stream as at most `points` intervals of equal length.
 
         Returns
         -------
-        For each stretch: `sequences` at its end, `time` there, `accuracy` and `sequence_accuracy` 0-1, `loss`
-        by sequence, `f1` (fading, at its end; NaN where labels mark no spans) and `features`.
+        For each interval: `sequences` and `time` at its end, `accuracy` and `sequence_accuracy` 0-1, `loss`
+        per sequence, `f1` (fading, at its end; NaN if the labels mark no spans) and `features`.
         """
         totals = self._totals
         if len(totals) < 2:
@@ -100,13 +101,19 @@ class History:
         }
         return {name: values.tolist() for name, values in curves.items()}
 
+    def accuracy(self, first: float, last: float) -> float | None:
+        """Return the token accuracy between two sequence numbers, interpolated; None without any tokens."""
+        ends, tokens, wrong = self._totals[:, _TOKEN_COLUMNS].T
+        n_tokens, n_wrong = (float(np.diff(np.interp((first, last), ends, of))[0]) for of in (tokens, wrong))
+        return 1.0 - n_wrong / n_tokens if n_tokens else None
+
     def state(self) -> dict[str, Any]:
-        """Give plain data and an array."""
+        """Return the state as plain data and an array."""
         drifts = [{**asdict(drift), "actions": list(drift.actions)} for drift in self._drifts]
         return {"totals": self._totals, "stride": self._stride, "drifts": drifts}
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Continue from a state; from nothing where there is none."""
+        """Continue from a state; start empty if there is none."""
         if state:
             self._totals, self._stride = state["totals"].copy(), state["stride"]
             self._drifts = [

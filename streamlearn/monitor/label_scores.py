@@ -1,4 +1,4 @@
-"""How well each label is predicted of late, and which labels are taken for which."""
+"""Recent scores by label, and the most frequent confusions."""
 
 from collections.abc import Mapping
 
@@ -10,20 +10,20 @@ from streamlearn.events import LabelScore
 from streamlearn.monitor.scores import precision_recall_f1
 from streamlearn.monitor.span_counts import CONFUSED, UNTYPED, Counts, LabelScheme
 
-# Sequences in a block; what counts is the block that is being filled and the one before.
+# Sequences per block; scores cover the current block and the one before.
 BLOCK = 1000
 OTHER = "other"
 
 
 class LabelScores:
-    """Counts by label over the last one or two thousand sequences, bounded and the same for any batches.
+    """Counts by label over the last one to two thousand sequences, bounded and independent of batch sizes.
 
-    Scores are of types of spans where the labels mark spans, else of labels. Means over labels are river's
-    `metrics`, fed with whole counts.
+    Scores are by span type if the labels mark spans, else by label. Means over labels are computed by river's
+    `metrics`, fed with counts.
 
     Parameters
     ----------
-    scheme : names and marks of the labels; grown by its owner.
+    scheme : names and marks of the labels; its owner adds new labels.
     """
 
     def __init__(self, scheme: LabelScheme) -> None:
@@ -33,12 +33,12 @@ class LabelScores:
         self._confusions = np.zeros((2, CONFUSED + 1, CONFUSED + 1), np.int64)
 
     def begin_block(self) -> None:
-        """Forget the block before."""
+        """Start a new block and drop the block before the current one."""
         for blocks in (self._types, self._labels, self._confusions):
             blocks[0], blocks[1] = blocks[1], 0
 
     def add(self, counts: Counts) -> None:
-        """Add what is part of one block."""
+        """Add counts of sequences of one block."""
         self._types = _grown(self._types, len(counts.types))
         self._labels = _grown(self._labels, len(counts.labels) - 1)
         self._types[1] += counts.types
@@ -46,7 +46,7 @@ class LabelScores:
         self._confusions[1] += counts.confusions
 
     def scores(self, top: int) -> dict[str, LabelScore]:
-        """Give the scores of the labels with most gold ones, and of all others as one."""
+        """Return the scores of the `top` most frequent gold labels, and of all others together."""
         is_spans = self._scheme.is_spans
         counts = (self._types if is_spans else self._labels).sum(axis=0)
         names = [kind or UNTYPED for kind in self._scheme.types] if is_spans else self._scheme.labels
@@ -57,12 +57,12 @@ class LabelScores:
         return found
 
     def macro_f1(self) -> float:
-        """Give the mean F1 of the labels (or types of spans) that occurred, by river; 0 for none."""
+        """Return the mean F1 over all labels (or span types) that occurred; 0 if none did."""
         is_spans = self._scheme.is_spans
         counts = (self._types if is_spans else self._labels).sum(axis=0)
         table = metrics.ConfusionMatrix()
         for y, (gold, predicted, right) in enumerate(counts.tolist()):
-            # What a label was confused with does not change its F1: nothing stands for all others.
+            # What a label was confused with does not change its F1: None stands for all other labels.
             for one, other, weight in ((y, y, right), (y, None, gold - right), (None, y, predicted - right)):
                 if weight:
                     table.update(one, other, w=weight)
@@ -70,9 +70,9 @@ class LabelScores:
         return float(np.mean(scores)) if scores else 0.0
 
     def confusions(self, top: int) -> list[tuple[str, str, int]]:
-        """Give gold label, predicted label and count of the most frequent mistakes."""
+        """Return gold label, predicted label and count of the most frequent mistakes."""
         table = self._confusions.sum(axis=0)
-        # Older checkpoints hold right ones too.
+        # Older checkpoints contain correct predictions too.
         np.fill_diagonal(table, 0)
         found = np.flatnonzero(table)
         cells = found[np.argsort(-table.flat[found], kind="stable")][:top].tolist()
@@ -90,7 +90,7 @@ class LabelScores:
         }
 
     def restore(self, state: Mapping[str, NDArray[np.int64]]) -> None:
-        """Continue from a state; from nothing where it has none, as those of before had."""
+        """Continue from a state; start empty if it is an older one without label counts."""
         if "label_blocks" in state:
             self._labels, self._types = state["label_blocks"].copy(), state["type_blocks"].copy()
             self._confusions = state["confusion_blocks"].copy()

@@ -1,8 +1,8 @@
-"""Progressive (prequential, test-then-train) scores: how each sequence was predicted before it was learned.
+"""Progressive (prequential, test-then-train) scores: each sequence is predicted before it is learned.
 
-Everything is kept as counts of whole sequences, so that neither the size of a micro-batch nor a checkpoint
-in between changes one bit of any score. The ratios are those of river's `metrics.Accuracy` and `metrics.F1`
-(the tests compare them), computed from counts instead: a metric object of river takes one value a call.
+All scores are computed from counts per sequence, so that neither the batch size nor a checkpoint in between
+changes one bit of any score. The ratios equal those of river's `metrics.Accuracy` and `metrics.F1` (the tests
+compare them), but are computed from counts, because river's metric objects take one value per call.
 """
 
 import time
@@ -23,19 +23,19 @@ from streamlearn.monitor.span_counts import Integers, LabelScheme
 class Progressive:
     """Scores over four windows of the stream.
 
-    ``lifetime`` is all of it, checkpoints included; ``recent`` the last `window` sequences; ``fading`` weighs
-    the sequence n before the newest by ``(1 - fading_factor) ** n`` (Gama, Sebastião & Rodrigues 2013, "On
-    evaluating stream learning algorithms", section 3.3); ``hour`` is what this process learned in the last 60
-    minutes.
+    ``lifetime`` is the whole stream, across restarts; ``recent`` the last `window` sequences; ``fading``
+    weights the sequence n before the last one by ``(1 - fading_factor) ** n`` (Gama, Sebastião & Rodrigues
+    2013, "On evaluating stream learning algorithms", section 3.3); ``hour`` is what this process learned in
+    the last 60 minutes.
 
     The names of the scores are ``accuracy/token/WINDOW``, ``accuracy/sequence/WINDOW`` and, where the labels
-    mark spans, ``f1/micro/WINDOW``; and ``f1/macro/recent``, the mean over labels or types of spans.
+    mark spans, ``f1/micro/WINDOW``; and ``f1/macro/recent``, the mean over labels or span types.
 
     Parameters
     ----------
-    window : sequences in the window by count; costs 56 bytes each.
-    fading_factor : weight of the newest sequence, 0-1; a hundredth looks back some hundred sequences.
-    clock : gives monotonic seconds.
+    window : sequences in the window ``recent``; 56 bytes each.
+    fading_factor : weight of the last sequence, 0-1; 0.01 averages over about a hundred sequences.
+    clock : returns monotonic seconds.
 
     Attributes
     ----------
@@ -70,7 +70,7 @@ class Progressive:
     def update(
         self, gold: Integers, predicted: Integers, offsets: Integers, labels: Sequence[str]
     ) -> Mapping[str, float]:
-        """Add a batch and give all scores as of its end.
+        """Add a batch and return all scores after it.
 
         Parameters
         ----------
@@ -105,7 +105,7 @@ class Progressive:
         return self._lifetime.copy()
 
     def scores(self) -> dict[str, float]:
-        """Give all scores, ratios 0-1."""
+        """Return all scores, ratios 0-1."""
         scores = _scores("lifetime", self._lifetime, self._scheme.is_spans)
         scores.update(_scores("recent", self._recent.sum(axis=1), self._scheme.is_spans))
         scores.update(_scores("fading", self._fading, self._scheme.is_spans))
@@ -114,7 +114,7 @@ class Progressive:
         return scores
 
     def state(self) -> dict[str, NDArray[Any]]:
-        """Give what a checkpoint must keep; copies, so that learning may go on.
+        """Return the state for a checkpoint; copies, so that learning can continue.
 
         Returns
         -------
@@ -131,7 +131,7 @@ class Progressive:
         }
 
     def restore(self, state: Mapping[str, NDArray[Any]], labels: Sequence[str]) -> None:
-        """Continue from `state`; with another window, from as much of the recent past as both hold."""
+        """Continue from `state`; if the window has changed, with the recent sequences that fit into both."""
         self._scheme = LabelScheme()
         self._scheme.grow(labels)
         self._lifetime = np.array(state["lifetime"], np.int64)

@@ -1,4 +1,4 @@
-"""Scores of a whole test set: token accuracy, and precision, recall and F1 of spans, in all and by label."""
+"""Scores of a test set: token accuracy, and precision, recall and F1 of spans, overall and by label."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -10,7 +10,7 @@ from streamlearn.monitor.span_counts import UNTYPED, Integers, LabelScheme
 
 
 def precision_recall_f1(gold: float, predicted: float, right: float) -> tuple[float, float, float]:
-    """Give the three ratios from counts; 0.0 where conlleval.pl leaves its default, instead of 0/0.
+    """Return the three ratios from counts; 0.0 in place of 0/0, as conlleval.pl does.
 
     >>> precision_recall_f1(gold=4, predicted=2, right=1)
     (0.5, 0.25, 0.3333333333333333)
@@ -22,7 +22,7 @@ def precision_recall_f1(gold: float, predicted: float, right: float) -> tuple[fl
 
 
 class Scores:
-    """Adds up batches and reports.
+    """Accumulates the counts of batches and reports the scores.
 
     Examples
     --------
@@ -55,11 +55,11 @@ class Scores:
         self._labels = _sum(self._labels, counts.labels[:-1])
 
     def report(self) -> dict[str, Any]:
-        """Give sequences, tokens and ratios 0-1.
+        """Return sequences, tokens and ratios 0-1.
 
         `precision`, `recall` and `f1` are micro averages over all spans, as conlleval.pl prints them; None
-        if the labels do not mark spans. `per_label` holds precision, recall, f1 and support (how many gold
-        ones) of each type of span then, else of each label's tokens.
+        if the labels do not mark spans. `per_label` contains precision, recall, f1 and support (the number of
+        gold ones) of each span type, or of each label if the labels do not mark spans.
         """
         sequences, _, tokens, right, *spans = self._totals.tolist()
         is_spans = self._scheme.is_spans
@@ -86,7 +86,7 @@ def _by_name(names: Sequence[str], counts: NDArray[np.int64]) -> dict[str, dict[
 
 
 def _sum(total: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Add, where `counts` may have more rows."""
+    """Add two tables; `counts` may have more rows."""
     result = counts.copy()
     result[: len(total)] += total
     return result

@@ -1,4 +1,4 @@
-"""What is watched for changes of the world: one value of each signal for every quantum of sequences."""
+"""The signals monitored for concept drift: one value of each per quantum of sequences."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple, get_args
@@ -9,20 +9,20 @@ from numpy.typing import NDArray
 from streamlearn.choices import Signal
 from streamlearn.kernels.drift_sums import fill_quanta
 
-# Weight that the histogram of labels keeps from one quantum to the next, and quanta before it can be trusted.
-_KEEP, _TRUST = 0.98, 20
+# Share of the label histogram kept from one quantum to the next, and quanta before it is reliable.
+_KEEP, _RELIABLE_AFTER = 0.98, 20
 _SIGNALS: tuple[Signal, ...] = get_args(Signal)
 
 
 class LearnedBatch(NamedTuple):
-    """What a batch of N sequences brought, n tokens in all.
+    """A batch of N sequences with n tokens, as predicted and learned.
 
     Attributes
     ----------
-    starts : int64[N + 1], where each sequence begins.
+    starts : int64[N + 1], first token of each sequence.
     gold, predicted : int32[n], label numbers.
     losses : float64[N].
-    unknown : int64[N], sightings of unknown features.
+    unknown : int64[N], occurrences of unknown features.
     """
 
     starts: NDArray[np.int64]
@@ -33,16 +33,16 @@ class LearnedBatch(NamedTuple):
 
 
 class Signals:
-    """Cuts the stream into quanta, whatever batches it comes in.
+    """Computes the signals of each quantum, independently of batch sizes.
 
-    ``error`` is the share of wrong tokens, ``loss`` the learner's loss and ``unknown`` the sightings of
-    features without a weight, both by token; ``labels`` is the total variation distance between the gold
-    labels of the quantum and of those before, which fade. Each times the length of the quantum: so it is a
-    sum over sequences, for which ADWIN's bound is as sharp as if it had seen every one of them.
+    ``error`` is the share of wrong tokens; ``loss`` the learner's loss per token; ``unknown`` the occurrences
+    of features without a weight per token; ``labels`` the total variation distance between the gold labels of
+    the quantum and an exponentially faded histogram of earlier ones. Each is multiplied by the length of the
+    quantum: as a sum over sequences, it keeps ADWIN's bound as tight as for single sequences.
 
     Parameters
     ----------
-    quantum : sequences in one.
+    quantum : sequences per quantum.
 
     Examples
     --------
@@ -54,19 +54,19 @@ class Signals:
 
     def __init__(self, quantum: int) -> None:
         self._quantum = quantum
-        # Wrong tokens, tokens, loss, unknown features and sequences of the quantum that is not full.
+        # Wrong tokens, tokens, loss, unknown features and sequences of the incomplete quantum.
         self._open = np.zeros(5)
         self._labels = np.zeros(0, np.int64)
         self._usual = np.zeros(0)
         self._quanta = 0
 
     def add(self, lesson: LearnedBatch) -> list[dict[str, float]]:
-        """Add a batch; give the values of the quanta that it fills, without those not known yet."""
+        """Add a batch; return the signals of the quanta that it completes, without those not known yet."""
         self._grow(int(lesson.gold.max()) + 1)
         values = np.empty((len(lesson.losses) // self._quantum + 1, len(_SIGNALS)))
         full = fill_quanta(lesson, self._quantum, _KEEP, self._open, self._labels, self._usual, values)
         filled = [dict(zip(_SIGNALS, row, strict=True)) for row in values[:full].tolist()]
-        for each in filled[: max(0, _TRUST - self._quanta)]:
+        for each in filled[: max(0, _RELIABLE_AFTER - self._quanta)]:
             del each["labels"]
         self._quanta += full
         return filled
@@ -78,7 +78,7 @@ class Signals:
             self._usual = np.concatenate([self._usual, np.zeros(more)])
 
     def state(self) -> dict[str, Any]:
-        """Copy what is not finished, and the usual labels."""
+        """Return the incomplete quantum and the label histogram; copies."""
         return {
             "open": self._open.copy(),
             "labels": self._labels.copy(),
@@ -87,10 +87,10 @@ class Signals:
         }
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Continue from a state, bit for bit."""
+        """Continue from a state, exactly."""
         self._open, self._labels = state["open"].copy(), state["labels"].copy()
         self._usual, self._quanta = np.zeros(len(self._labels)), state["quanta"]
         self._usual[: len(state["usual"])] = state["usual"]
         if self._open.ndim == 2:
-            # Older checkpoints hold a row for each sequence.
+            # Older checkpoints contain a row per sequence.
             self._open = np.append(self._open.sum(axis=0), len(self._open))

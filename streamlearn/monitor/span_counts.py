@@ -1,4 +1,4 @@
-"""Which label set marks spans, and the counts that scores of spans and tokens are made of."""
+"""Label schemes that mark spans, and the counts from which scores of spans and tokens are computed."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,23 +11,23 @@ from streamlearn.kernels.spans import MARKS, count_spans
 
 Integers = NDArray[np.integer[Any]]
 
-# Labels that confusions tell apart, the first that were known; all others are one.
+# The first known labels have their own row of confusions; all others share one.
 CONFUSED = 32
 
 UNTYPED = "_"
-"""What the type of a span is called in reports when its labels have none, as in ``B M E S``."""
+"""Name in reports for spans whose labels have no type, as in ``B M E S``."""
 
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """What a batch of N sequences gives.
+    """Counts of a batch of N sequences.
 
     Attributes
     ----------
-    sequences : int64[N, 7]; the columns are 1, right sequences, tokens, right tokens, and gold, predicted and
-        right spans.
-    types : int64[K, 3], gold, predicted and right spans of each type of the scheme.
-    labels : int64[L + 1, 3], gold, predicted and right tokens of each label, and of no prediction.
+    sequences : int64[N, 7]; the columns are 1, correct sequences, tokens, correct tokens, and gold, predicted
+        and correct spans.
+    types : int64[K, 3], gold, predicted and correct spans of each type of the scheme.
+    labels : int64[L + 1, 3], gold, predicted and correct tokens of each label, and of no prediction.
     confusions : int64[C + 1, C + 1], wrong tokens by gold and predicted label, the last for all others.
     """
 
@@ -38,7 +38,7 @@ class Counts:
 
 
 class LabelScheme:
-    """What each label means for spans: BIO (IOB1, IOB2), IOBES, BILOU or BMES, with or without types.
+    """The meaning of each label for spans: BIO (IOB1, IOB2), IOBES, BILOU or BMES, with or without types.
 
     A label is split at its first ``-`` into a prefix and a type, as conlleval.pl does.
 
@@ -56,18 +56,18 @@ class LabelScheme:
     def __init__(self) -> None:
         self.labels: list[str] = []
         self.types: list[str] = []
-        # The last entry, which the index -1 finds, is "nothing was predicted": outside, and no label.
+        # The last entry, index -1, stands for "no prediction": outside of spans.
         self._marks = np.zeros(1, np.uint8)
         self._types = np.zeros(1, np.int32)
         self._foreign = 0
 
     @property
     def is_spans(self) -> bool:
-        """Whether there are labels, and each is ``PREFIX`` or ``PREFIX-TYPE`` with a prefix of BIOESMLU."""
+        """Whether there are labels, all ``PREFIX`` or ``PREFIX-TYPE`` with a prefix of BIOESMLU."""
         return bool(self.labels) and not self._foreign
 
     def grow(self, labels: Sequence[str]) -> None:
-        """Take the labels that were added at the end of the list since the last call."""
+        """Add the labels appended to the list since the last call."""
         known = len(self.labels)
         if len(labels) < known or (known and labels[known - 1] != self.labels[-1]):
             raise ValueError(f"{len(labels)} labels are not a continuation of the {known} known ones")
@@ -76,7 +76,7 @@ class LabelScheme:
         parts = [label.partition("-") for label in labels[known:]]
         types = list(dict.fromkeys([*self.types, *(kind for _, _, kind in parts)]))
         number = {kind: k for k, kind in enumerate(types)}
-        # A label that marks no span counts as outside; the span counts are not reported then.
+        # A label that marks no span counts as outside; span scores are not reported in that case.
         marks = np.array([MARKS.get(prefix, 0) for prefix, _, _ in parts], np.uint8)
         self._marks = np.concatenate([self._marks[:-1], marks, [np.uint8(0)]])
         numbers = np.array([number[kind] for _, _, kind in parts], np.int32)
@@ -91,7 +91,7 @@ class LabelScheme:
         Parameters
         ----------
         gold, predicted : label numbers of all tokens, one sequence after the other; each names a label
-            that `grow` has taken. A predicted -1 is no prediction: wrong, and outside of spans.
+            added by `grow`. A predicted -1 means no prediction: wrong, and outside of spans.
         offsets : N + 1 token numbers; sequence i is ``offsets[i]:offsets[i + 1]``.
         """
         gold, predicted = _as(gold, np.int32), _as(predicted, np.int32)

@@ -1,1 +1,1 @@
-"""A report of what was learned, for people who were not there: one HTML file or one picture."""
+"""A report of a checkpoint: one HTML file or one image."""

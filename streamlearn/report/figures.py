@@ -1,4 +1,4 @@
-"""The figures of a report, drawn by matplotlib."""
+"""The figures of a report, drawn with matplotlib."""
 
 import io
 from collections.abc import Callable, Iterator
@@ -13,12 +13,12 @@ _GREEN, _GREY, _ORANGE, _MARK = "#1f7a5c", "#8a94a6", "#b4541f", "#c02a5c"
 
 
 def titles(facts: Facts) -> list[str]:
-    """Name the figures that there is something to draw for."""
+    """Return the titles of the figures that have data."""
     return [title for title, _ in _drawings(facts)]
 
 
 def svg(facts: Facts, title: str) -> str:
-    """Give one figure as an element for HTML."""
+    """Return one figure as an SVG element for HTML."""
     figure = Figure(figsize=(9.0, 3.0), layout="constrained")
     dict(_drawings(facts))[title](figure.subplots())
     file = io.StringIO()
@@ -27,7 +27,7 @@ def svg(facts: Facts, title: str) -> str:
 
 
 def png(facts: Facts) -> bytes:
-    """Give all figures as one picture."""
+    """Return all figures as one PNG image."""
     drawings = list(_drawings(facts))
     figure = Figure(figsize=(9.0, 3.0 * len(drawings) + 0.5), layout="constrained")
     figure.suptitle(f"{facts['model']}: {facts['sequences_seen']:,} sequences, {facts['learner']}")
@@ -44,23 +44,21 @@ def png(facts: Facts) -> bytes:
 def _drawings(facts: Facts) -> Iterator[tuple[str, Callable[[Axes], None]]]:
     if facts["curve"]["sequences"]:
         yield "Learning curve", lambda axes: _accuracy(axes, facts)
-        yield "Loss", lambda axes: _line(axes, facts, "loss", "loss by sequence", _ORANGE)
-        yield "Growth", lambda axes: _line(axes, facts, "features", "features known", _GREY)
+        yield "Loss", lambda axes: _line(axes, facts, "loss", "loss per sequence", _ORANGE)
+        yield "Known features", lambda axes: _line(axes, facts, "features", "known features", _GREY)
     if facts["rates"]:
-        yield "Rates of features", lambda axes: _rates(axes, facts)
-        yield "Weight by rate", lambda axes: _by_rate(axes, facts)
+        yield "Learning rates of features", lambda axes: _rates(axes, facts)
+        yield "Weight norm by learning rate", lambda axes: _by_rate(axes, facts)
     if facts["norms"]:
-        yield "Weight by order of first sighting", lambda axes: _by_order(axes, facts)
+        yield "Weight norm by order of first occurrence", lambda axes: _by_order(axes, facts)
 
 
 def _accuracy(axes: Axes, facts: Facts) -> None:
     curve = facts["curve"]
-    axes.plot(
-        curve["sequences"], curve["sequence_accuracy"], color=_GREY, lw=1, label="whole sequences right"
-    )
-    axes.plot(curve["sequences"], curve["accuracy"], color=_GREEN, lw=1.5, label="tokens right")
+    axes.plot(curve["sequences"], curve["sequence_accuracy"], color=_GREY, lw=1, label="sequence accuracy")
+    axes.plot(curve["sequences"], curve["accuracy"], color=_GREEN, lw=1.5, label="token accuracy")
     if any(value == value for value in curve["f1"]):
-        axes.plot(curve["sequences"], curve["f1"], color=_ORANGE, lw=1, label="F1 of spans, fading")
+        axes.plot(curve["sequences"], curve["f1"], color=_ORANGE, lw=1, label="F1 of spans (fading)")
     axes.set_ylim(0, 1)
     _along_the_stream(axes, facts)
     axes.legend(frameon=False, fontsize=8, loc="lower right")
@@ -88,23 +86,23 @@ def _rates(axes: Axes, facts: Facts) -> None:
     axes.hist(facts["rates"], bins=edges, color=_GREEN)
     axes.set_xscale("log")
     axes.set_yscale("log")
-    axes.set_xlabel("rate when last seen: what is frequent has cooled down")
+    axes.set_xlabel("learning rate at the last occurrence (lower for frequent features)")
     axes.set_ylabel("features")
     _plain(axes)
 
 
 def _by_rate(axes: Axes, facts: Facts) -> None:
     _scatter(axes, facts["rates"], facts["rate_norms"])
-    axes.set_xlabel("rate when last seen: the lower, the more frequent")
+    axes.set_xlabel("learning rate at the last occurrence (lower for frequent features)")
 
 
 def _by_order(axes: Axes, facts: Facts) -> None:
     _scatter(axes, [row + 1 for row in facts["rows"]], facts["norms"])
-    axes.set_xlabel("feature by first sighting: the earlier, the more frequent")
+    axes.set_xlabel("feature by order of first occurrence (frequent features come first)")
 
 
 def _scatter(axes: Axes, xs: list[float], ys: list[float]) -> None:
-    # As a picture inside: thousands of points would make the file megabytes.
+    # Rasterized: thousands of points as SVG elements would take megabytes.
     axes.scatter(xs, ys, s=3, alpha=0.3, color=_GREEN, linewidths=0, rasterized=True)
     axes.set_xscale("log")
     axes.set_yscale("log")

@@ -1,4 +1,4 @@
-"""A report as one HTML file that needs nothing else."""
+"""A report as one self-contained HTML file."""
 
 from collections.abc import Iterable
 from datetime import UTC, datetime
@@ -23,30 +23,36 @@ td.n, th.n { text-align: right; } .features { columns: 2; } code { font-size: 12
 @media (prefers-color-scheme: dark) {
   body { color: #e6e9ef; background: #10141b; } section { background: #181e28; border-color: #2a3240; }
   td, th { border-color: #2a3240; } .soft, th { color: #98a2b3; }
-  /* The figures are drawn for paper. */
+  /* The figures are drawn dark on light. */
   svg { filter: invert(0.9) hue-rotate(180deg); }
 }
 """
 
 
 def html(facts: dict[str, Any]) -> str:
-    """Write the page; everything that comes from the stream is escaped."""
+    """Return the page; all text from the stream is escaped."""
     created = datetime.fromtimestamp(facts["created_unix"], UTC).strftime("%Y-%m-%d %H:%M UTC")
     about = (
         f"{facts['learner']} · {facts['sequences_seen']:,} sequences · {len(facts['labels'])} labels · "
-        f"{facts['features']['known']:,} features · checkpoint {facts['seq']} of {created} · "
+        f"{facts['features']['known']:,} features · checkpoint {facts['seq']} from {created} · "
         f"streamlearn {facts['app_version']}"
     )
     parts = [
         _section("Scores", _table(("score", "#ratio"), _scores(facts))),
-        _section("Features", _table(("what", "#count"), _counts(facts["features"]))),
+        _section("Features", _table(("", "#count"), _counts(facts["features"]))),
         *(_section(title, svg(facts, title)) for title in titles(facts)),
         _section(
-            "Labels of late", _table(("label", "#F1", "#precision", "#recall", "#gold"), _labels(facts))
+            "Recent scores by label",
+            _table(("label", "#F1", "#precision", "#recall", "#gold"), _labels(facts)),
         ),
-        _section("Taken for each other", _table(("gold", "predicted", "#times"), facts["confusions"])),
-        _section("Drift", _table(("signal", "detector", "#sequence", "#before", "#after"), _drifts(facts))),
-        *(_section(f"Heaviest features of {label}", _features(found)) for label, found in _heaviest(facts)),
+        _section("Most frequent confusions", _table(("gold", "predicted", "#count"), facts["confusions"])),
+        _section(
+            "Concept drift", _table(("signal", "detector", "#sequence", "#before", "#after"), _drifts(facts))
+        ),
+        *(
+            _section(f"Features with the largest weights for {label}", _features(found))
+            for label, found in _heaviest(facts)
+        ),
     ]
     return (
         '<!doctype html><html lang="en"><meta charset="utf-8">'
@@ -78,18 +84,18 @@ def _table(heads: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
 
 def _scores(facts: dict[str, Any]) -> Iterable[tuple[str, str]]:
     for name, ratio in facts["progressive"].items():
-        # The hour is that of a running process.
+        # The last hour is meaningful only in a running process.
         if not name.endswith("/hour"):
             yield name, f"{ratio:.4f}"
 
 
 def _counts(features: dict[str, int]) -> Iterable[tuple[str, str]]:
-    yield "known, each with its weights", f"{features['known']:,}"
+    yield "known features", f"{features['known']:,}"
     yield (
-        "room in the tables",
+        "capacity of the feature tables",
         f"{features['capacity']:,} ({features['known'] / features['capacity']:.1%} used)",
     )
-    yield "sightings of new ones refused, since there was no room", f"{features['refused']:,}"
+    yield "occurrences of new features ignored because the tables were full", f"{features['refused']:,}"
 
 
 def _labels(facts: dict[str, Any]) -> Iterable[tuple[object, ...]]:

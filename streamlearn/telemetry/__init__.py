@@ -1,1 +1,1 @@
-"""What the daemon tells about itself: metrics, logs and the endpoints they are read from."""
+"""What the daemon reports about itself: metrics, logs, status and the HTTP endpoints that serve them."""

@@ -1,4 +1,4 @@
-"""Who may see what the daemon serves: TLS, and a user who logs in."""
+"""Access to the HTTP endpoints: TLS and basic authentication."""
 
 import base64
 import hmac
@@ -19,12 +19,12 @@ _CHALLENGE = 'Basic realm="streamlearn", charset="UTF-8"'
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """How the server is reached.
+    """TLS and login of the HTTP server.
 
     Attributes
     ----------
-    certificate, key : PEM files; no certificate is no TLS, no key that it is in the certificate's file.
-    username, password : of basic authentication (RFC 7617); none asked for without a username.
+    certificate, key : PEM files; no TLS without a certificate; without a key, its file holds both.
+    username, password : of basic authentication (RFC 7617); off without a username.
     """
 
     certificate: Path | None = None
@@ -33,7 +33,7 @@ class Access:
     password: str | None = field(default=None, repr=False)
 
     def context(self) -> ssl.SSLContext | None:
-        """Give the TLS that the server speaks, 1.2 or newer, or None for none.
+        """Return the server's TLS context (1.2 or newer), or None without a certificate.
 
         Raises
         ------
@@ -48,24 +48,24 @@ class Access:
         except (OSError, ValueError) as error:
             files = " and ".join(str(path) for path in (self.certificate, self.key) if path)
             raise ConfigError(
-                f"metrics.tls_certificate: {files}: {error}; wanted both in PEM, the key without a password"
+                f"metrics.tls_certificate: {files}: {error}; both must be PEM, the key without a password"
             ) from None
         return context
 
     def guarded(self, application: "WSGIApplication", open_to_all: Collection[str]) -> "WSGIApplication":
-        """Give the application with everything but some paths behind the login."""
+        """Return the application with every path behind the login except those `open_to_all`."""
         if self.username is None:
             return application
-        wanted = base64.b64encode(f"{self.username}:{self.password}".encode())
+        expected = base64.b64encode(f"{self.username}:{self.password}".encode())
 
         def guard(environ: "WSGIEnvironment", start_response: "StartResponse") -> Iterable[bytes]:
             scheme, _, given = environ.get("HTTP_AUTHORIZATION", "").partition(" ")
-            is_known = scheme.lower() == "basic" and hmac.compare_digest(given.strip().encode(), wanted)
+            is_known = scheme.lower() == "basic" and hmac.compare_digest(given.strip().encode(), expected)
             if is_known or environ["PATH_INFO"] in open_to_all:
                 return application(environ, start_response)
             status = HTTPStatus.UNAUTHORIZED
             headers = [("WWW-Authenticate", _CHALLENGE), ("Content-Type", "text/plain; charset=utf-8")]
             start_response(f"{status.value} {status.phrase}", headers)
-            return [b"user and password are wanted\n"]
+            return [b"user and password required\n"]
 
         return guard

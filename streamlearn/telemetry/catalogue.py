@@ -1,7 +1,7 @@
-"""Every metric, in one list: name, type, labels, and the help text that Prometheus shows."""
+"""All metrics in one list: name, type, labels and the help text that Prometheus shows."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import product
 from typing import Literal, get_args
 
@@ -12,6 +12,7 @@ PREFIX = "streamlearn_"
 
 Kind = Literal["counter", "gauge", "histogram", "info"]
 Labels = Mapping[str, tuple[str, ...]]
+NO_LABELS: Labels = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,16 +22,31 @@ class Spec:
     Attributes
     ----------
     name : without the prefix; counters end in ``_total``, infos in ``_info``.
-    kind : counters start at 0, and gauges at NaN: not known yet.
-    labels : label name to all its values; no values means that they come with the stream.
-    buckets : upper bounds of a histogram, +Inf left out.
+    kind : counters start at 0, gauges at NaN (not known yet).
+    labels : label name to all its values; empty if the values depend on the stream.
+    buckets : upper bounds of a histogram, without +Inf.
     """
 
     name: str
     kind: Kind
     help: str
-    labels: Labels = field(default_factory=dict)
+    labels: Labels
     buckets: tuple[float, ...] = ()
+
+
+def counter(name: str, text: str, labels: Labels = NO_LABELS) -> Spec:
+    """Return a counter."""
+    return Spec(name, "counter", text, labels)
+
+
+def gauge(name: str, text: str, labels: Labels = NO_LABELS) -> Spec:
+    """Return a gauge."""
+    return Spec(name, "gauge", text, labels)
+
+
+def histogram(name: str, text: str, labels: Labels = NO_LABELS, *, buckets: tuple[float, ...]) -> Spec:
+    """Return a histogram."""
+    return Spec(name, "histogram", text, labels, buckets)
 
 
 PARTITION: Labels = {"topic": (), "partition": ()}
@@ -41,233 +57,183 @@ SIGNALS = ("error", "loss", "unknown", "labels")
 STATES: tuple[str, ...] = get_args(State)
 
 CONSUMER = (
-    Spec("consumer_records_total", "counter", "Records polled.", {"topic": ()}),
-    Spec("consumer_bytes_total", "counter", "Bytes of the values polled.", {"topic": ()}),
-    Spec("consumer_position_offset", "gauge", "Offset of the next record to be polled.", PARTITION),
-    Spec(
+    counter("consumer_records_total", "Records polled.", {"topic": ()}),
+    counter("consumer_bytes_total", "Bytes of the record values polled.", {"topic": ()}),
+    gauge("consumer_position_offset", "Offset of the next record to poll.", PARTITION),
+    gauge(
         "consumer_high_watermark_offset",
-        "gauge",
-        "Offset after the last record that the broker holds, as of the last fetch.",
+        "Offset after the last record on the broker, as of the last fetch.",
         PARTITION,
     ),
-    Spec(
+    gauge(
         "consumer_lag_records",
-        "gauge",
-        "Records that the broker holds and that were not polled; never negative, NaN before the first fetch.",
+        "Records on the broker that were not polled yet; never negative, NaN before the first fetch.",
         PARTITION,
     ),
-    Spec(
+    gauge(
         "consumer_last_record_timestamp_seconds",
-        "gauge",
-        "Timestamp of the last record polled, by the clock of its producer or broker (Unix time).",
+        "Timestamp of the last record polled, as set by its producer or broker (Unix time).",
         PARTITION,
     ),
-    Spec(
+    counter(
         "consumer_future_timestamps_total",
-        "counter",
-        "Polls of a partition whose last record is stamped more than a minute later than this clock.",
+        "Polls of a partition whose last record has a timestamp more than a minute ahead of the local clock.",
     ),
-    Spec(
+    gauge(
         "consumer_last_poll_timestamp_seconds",
-        "gauge",
-        "When the source was last asked for records, with or without an answer (Unix time).",
+        "Time of the last poll, whether or not it returned records (Unix time).",
     ),
-    Spec("consumer_connected", "gauge", "1 while a broker answers, else 0."),
-    Spec(
+    gauge("consumer_connected", "1 while a broker is connected, else 0."),
+    counter(
         "consumer_restarts_total",
-        "counter",
-        "Clients made anew because a partition with records was silent, or a batch could not be decoded.",
+        "Kafka clients recreated after a stalled partition or a batch that could not be decoded.",
         {"reason": ("stalled", "unreadable")},
     ),
-    Spec(
+    counter(
         "consumer_records_lost_total",
-        "counter",
-        "Records that the broker removed before they were read; they are in no weights.",
+        "Records that the broker deleted before they were read; they were never learned.",
     ),
-    Spec(
+    counter(
         "replayed_records_total",
-        "counter",
-        "Records that an earlier process had read beyond the checkpoint that is continued, read again; only "
-        "with a state directory.",
+        "Records read again after a restart because the checkpoint did not include them; only with a local "
+        "state directory.",
     ),
-    Spec(
+    counter(
         "consumer_offset_gaps_total",
-        "counter",
-        "Jumps over offsets that hold no record, as compaction and transactions leave them; harmless.",
+        "Jumps over offsets without a record, left by compaction or transactions; harmless.",
     ),
 )
 
 INPUT = (
-    Spec(
+    counter(
         "records_rejected_total",
-        "counter",
-        "Records that could not be learned from, by reason; learning goes on without them.",
+        "Records rejected as invalid, by reason; learning continues without them.",
         {"reason": tuple(Reason)},
     ),
-    Spec(
+    counter(
         "dead_letters_total",
-        "counter",
-        "Bad records delivered to the dead letter topic, and spooled to the local file.",
+        "Rejected records delivered to the dead letter topic or spooled to the local file.",
         {"outcome": ("delivered", "spooled")},
     ),
-    Spec(
-        "sequence_length_tokens",
-        "histogram",
-        "Tokens of each sequence learned.",
-        buckets=(10, 40, 160),
-    ),
+    histogram("sequence_length_tokens", "Tokens per sequence learned.", buckets=(10, 40, 160)),
 )
 
 LEARNING = (
-    Spec("sequences_total", "counter", "Sequences learned since the process started, replays included."),
-    Spec("tokens_total", "counter", "Tokens of the sequences learned since the process started."),
-    Spec(
+    counter("sequences_total", "Sequences learned since the process started, including replayed ones."),
+    counter("tokens_total", "Tokens learned since the process started, including replayed ones."),
+    gauge(
         "sequences_seen",
-        "gauge",
-        "Sequences in the weights since the first start, checkpoints included and replays excluded.",
+        "Sequences learned since the first start, across restarts and without replayed ones.",
     ),
-    Spec("updates_total", "counter", "Sequences that changed the weights."),
-    Spec(
+    counter("updates_total", "Sequences that changed the weights."),
+    counter(
         "mistakes_total",
-        "counter",
-        "Sequences with any wrong label, and wrong labels, as predicted before each sequence was learned.",
+        "Sequences with a wrong label, and wrong labels, as predicted before the sequence was learned.",
         {"level": ("sequence", "token")},
     ),
-    Spec("loss_total", "counter", "Sum of the learner's loss over the sequences, before each was learned."),
-    Spec(
-        "learn_duration_seconds",
-        "histogram",
-        "Time to predict, score and learn one polled batch.",
-        buckets=(0.01, 0.1, 1.0),
+    counter("loss_total", "Sum of the learner's loss, computed on each sequence before learning it."),
+    histogram(
+        "learn_duration_seconds", "Time to predict, score and learn one batch.", buckets=(0.01, 0.1, 1.0)
     ),
-    Spec(
-        "decode_duration_seconds",
-        "histogram",
-        "Time to turn the bytes of one polled batch into arrays.",
-        buckets=(0.01, 0.1, 1.0),
+    histogram(
+        "decode_duration_seconds", "Time to decode one batch from bytes to arrays.", buckets=(0.01, 0.1, 1.0)
     ),
-    Spec(
+    gauge(
         "progressive_accuracy_ratio",
-        "gauge",
-        "Share of tokens, and of whole sequences, that were predicted right before they were learned; over "
-        "the lifetime, the recent sequences (1000 by default), fading with age, or the last hour.",
+        "Share of tokens or whole sequences predicted correctly before they were learned: over the lifetime, "
+        "the most recent 1000 sequences, exponentially faded, or the last hour.",
         {"window": WINDOWS, "level": ("sequence", "token")},
     ),
-    Spec(
+    gauge(
         "progressive_f1_ratio",
-        "gauge",
-        "F1 of the spans (as conlleval counts them) that were predicted before each sequence was learned; "
-        "windows as for accuracy. NaN where the labels do not mark spans.",
+        "F1 of spans (as counted by conlleval) predicted before the sequence was learned; windows as for "
+        "accuracy. NaN if the labels do not mark spans.",
         {"window": WINDOWS, "average": ("micro",)},
     ),
-    Spec(
+    gauge(
         "progressive_macro_f1_ratio",
-        "gauge",
-        "Mean F1 over all types of spans, or over all labels, over the last one to two thousand sequences.",
+        "Mean F1 over all span types, or all labels, in the last one to two thousand sequences.",
     ),
-    Spec(
+    gauge(
         "label_f1_ratio",
-        "gauge",
-        "F1 of the eight most frequent labels or types of spans and of all others together, over the last "
-        "one to two thousand sequences.",
+        "F1 of the eight most frequent span types or labels, and of all others together, in the last one to "
+        "two thousand sequences.",
         {"label": ()},
     ),
-    Spec(
+    counter(
         "drift_detected_total",
-        "counter",
-        "Changes of the world: rises of a signal that a detector saw.",
+        "Concept drifts: rises of a signal found by a detector.",
         {"detector": DETECTORS, "signal": SIGNALS},
     ),
-    Spec(
+    gauge(
         "drift_score",
-        "gauge",
-        "By how many standard errors a signal is above what it was; NaN while not known or not watched.",
+        "Standard errors by which a signal is above its earlier mean; NaN if unknown or not monitored.",
         {"signal": SIGNALS},
     ),
 )
 
 LEARNER = (
-    Spec("features_known", "gauge", "Features that have a row of weights."),
-    Spec(
-        "features_refused_total",
-        "counter",
-        "Sightings of new features that found the feature table full; they were left out.",
+    gauge("features_known", "Features with a row of weights."),
+    counter(
+        "features_refused_total", "Occurrences of new features ignored because the feature table was full."
     ),
-    Spec("labels_known", "gauge", "Labels discovered; they never shrink."),
-    Spec(
+    gauge("labels_known", "Labels discovered so far."),
+    gauge(
         "weights_norm",
-        "gauge",
-        "Euclidean norm of the weights that predictions are made with, as of the last stretch of learning; "
-        "+Inf where one is not finite.",
+        "Euclidean norm of the weights used for predictions, as of the last measured interval; +Inf if any "
+        "weight is not finite.",
     ),
-    Spec(
-        "update_norm",
-        "gauge",
-        "Euclidean norm of the change of these weights over the last stretch of learning.",
+    gauge("update_norm", "Euclidean norm of the change of these weights over the last measured interval."),
+    gauge("weight_delta_ratio", "Ratio of update_norm to weights_norm; falls as learning converges."),
+    gauge(
+        "weight_delta_sequences",
+        "Sequences in the last measured interval; doubled when measuring takes too long.",
     ),
-    Spec(
-        "weight_delta_ratio",
-        "gauge",
-        "The same change relative to the norm of the weights; it falls while learning converges.",
-    ),
-    Spec("weight_delta_sequences", "gauge", "Sequences in that stretch; doubled while comparing costs time."),
-    Spec(
+    gauge(
         "last_weights_norm",
-        "gauge",
-        "Euclidean norm of the newest weights, before any average; perceptrons, PA, AROW and SWVP only.",
+        "Euclidean norm of the latest weights, without averaging; perceptrons, PA, AROW and SWVP only.",
     ),
-    Spec(
+    gauge(
         "margin_limit",
-        "gauge",
-        "The norm of the newest weights by the number of updates: no weights of norm 1 separate the stream "
-        "by a larger margin; perceptron only.",
+        "Norm of the latest weights divided by the number of updates: an upper bound on the margin by which "
+        "weights of norm 1 can separate the stream; perceptron only.",
     ),
-    Spec(
+    gauge(
         "learning_rate",
-        "gauge",
-        "Quantiles of the rates that features had when last seen; ADF and SGD only.",
+        "Quantiles of the features' learning rates at their last occurrence; ADF and SGD only.",
         {"quantile": QUANTILES},
     ),
-    Spec("frequency_window", "gauge", "Number of ADF's window of feature counts, from 1; ADF and SGD only."),
-    Spec(
+    gauge("frequency_window", "Current window of ADF's feature counts, numbered from 1; ADF and SGD only."),
+    counter(
         "violations_total",
-        "counter",
-        "Mixed assignments that scored as much as the gold labelling or more, and that did not; SWVP only.",
+        "Mixed assignments that scored at least as high as the gold labels, or lower; SWVP only.",
         {"kind": ("violating", "non_violating")},
     ),
-    Spec("swvp_backoffs_total", "counter", "Updates for which SWVP fell back on the perceptron's."),
-    Spec(
+    counter("swvp_backoffs_total", "SWVP updates that fell back to the perceptron update."),
+    counter(
         "swvp_violating_gamma_total",
-        "counter",
-        "Weight that SWVP gave to violations, of 1 for each update; the rest went to non-violations.",
+        "Sum over updates of the weight gamma (0-1) that SWVP gave to violations, not to non-violations.",
     ),
 )
 
 CHECKPOINTS = (
-    Spec(
+    counter(
         "checkpoints_total",
-        "counter",
-        "Checkpoints written, those that failed, and those found corrupt at the start.",
+        "Checkpoints written, failed, or found corrupt at startup.",
         {"outcome": ("written", "failed", "corrupt")},
     ),
-    Spec(
+    histogram(
         "checkpoint_duration_seconds",
-        "histogram",
-        "Time that learning paused for the copy, and that the background write took until it was durable.",
+        "Time that learning paused to copy the state, and time of the background write until it was durable.",
         {"phase": ("copy", "write")},
         buckets=(1.0, 10.0),
     ),
-    Spec("checkpoint_size_bytes", "gauge", "Size of the last checkpoint written."),
-    Spec(
+    gauge("checkpoint_size_bytes", "Size of the last checkpoint written."),
+    gauge(
         "last_checkpoint_timestamp_seconds",
-        "gauge",
-        "When the last good checkpoint was written, by this process or before it (Unix time).",
+        "Time of the last good checkpoint, written by this process or an earlier one (Unix time).",
     ),
-    Spec(
-        "checkpoint_disk_free_bytes",
-        "gauge",
-        "Free space where the checkpoints are, at the last one; NaN where nobody knows, as with S3.",
-    ),
+    gauge("checkpoint_disk_free_bytes", "Free disk space at the last checkpoint; NaN if unknown, as on S3."),
 )
 
 PROCESS = (
@@ -275,10 +241,10 @@ PROCESS = (
     Spec(
         "config_info",
         "info",
-        "The model, its learner, and the digest of the settings that its state depends on.",
+        "Model, learner, and digest of the settings that the saved state depends on.",
         {"model": (), "learner": (), "digest": ()},
     ),
-    Spec("state", "gauge", "1 for the state that the daemon is in, 0 for all others.", {"state": STATES}),
+    gauge("state", "1 for the current state of the daemon, 0 for all others.", {"state": STATES}),
 )
 
 METRICS = (*CONSUMER, *INPUT, *LEARNING, *LEARNER, *CHECKPOINTS, *PROCESS)
@@ -288,10 +254,10 @@ LEARNER_GAUGES = {
     for spec in LEARNER
     for values in product(*spec.labels.values())
 }
-"""Names in `events.Learned.gauges`, and the metric and label values that show each.
+"""Names in `events.Learned.gauges` to metric name and label values.
 
-What a learner's `gauges` calls ``learning_rate/0.5`` is the first label value of the metric of that name;
-what it gives for a counter is the total since the first start.
+A learner's gauge ``learning_rate/0.5`` is the metric ``learning_rate`` with the label value ``0.5``; for
+counters it is the total since the first start.
 """
 
 PROGRESSIVE_SCORES = {
@@ -303,4 +269,4 @@ PROGRESSIVE_SCORES = {
     **{f"f1/micro/{window}": ("progressive_f1_ratio", window, "micro") for window in WINDOWS},
     "f1/macro/recent": ("progressive_macro_f1_ratio",),
 }
-"""Names in `events.Learned.progressive`, and the metric and label values that show each."""
+"""Names in `events.Learned.progressive` to metric name and label values."""

@@ -1,37 +1,25 @@
-"""Logs what an operator wants to know of the loop's events, and no line more."""
+"""The log of the daemon's events: what an operator needs to know, without a line per record."""
 
 import logging
 import math
 import time
 from collections.abc import Callable
+from typing import Any
 
-from streamlearn.events import (
-    CheckpointDone,
-    ConsumerRestarted,
-    DeadLettered,
-    Drift,
-    Duplicated,
-    Event,
-    Gap,
-    Learned,
-    Polled,
-    Rejected,
-    Resumed,
-    StateChanged,
-)
+from streamlearn import events
 from streamlearn.telemetry.logs import emit
 
 logger = logging.getLogger(__name__)
 
 
 class EventLog:
-    """An observer that logs changes at once, rejected records with a limit, and progress at intervals.
+    """An observer that logs changes immediately, rejected records up to a limit, and progress at intervals.
 
     Parameters
     ----------
-    progress_seconds : between two lines of progress; an idle stream gives none.
-    rejects_per_minute : how many rejected records of each reason are logged a minute; the rest is counted.
-    clock : gives monotonic seconds.
+    progress_seconds : between two lines of progress; none while the stream is idle.
+    rejects_per_minute : rejected records of each reason that are logged per minute; the rest is counted.
+    clock : returns monotonic seconds.
     """
 
     def __init__(
@@ -45,68 +33,58 @@ class EventLog:
         self._limit = _Limit(rejects_per_minute)
         self._connected: bool | None = None
 
-    def __call__(self, event: Event) -> None:
+    def __call__(self, event: events.Event) -> None:
         """Take one event."""
         now = self._clock()
         self._report_suppressed(now)
         match event:
-            case Learned():
+            case events.Learned():
                 for drift in event.drifts:
                     _drift(drift)
                 self._progress.add(event)
                 self._report_progress(now)
-            case Polled():
+            case events.Polled():
                 self._polled(event)
-            case Rejected():
+            case events.Rejected():
                 self._rejected(event, now)
-            case DeadLettered(outcome="spooled", count=count):
+            case events.DeadLettered(outcome="spooled", count=count):
                 emit(logger, logging.WARNING, "dead_letters_spooled", count=count)
-            case ConsumerRestarted(reason):
+            case events.ConsumerRestarted(reason):
                 emit(logger, logging.WARNING, "consumer_restarted", reason=reason)
-            case Duplicated(count):
+            case events.Duplicated(count):
                 self._progress.duplicates += count
-            case StateChanged():
+            case events.StateChanged():
                 self._state_changed(event)
-            case Gap(partition=tp, count=count, lost=lost):
+            case events.Gap(partition=tp, count=count, lost=lost):
                 level = logging.ERROR if lost else logging.DEBUG
                 name = "records_lost" if lost else "offset_gap"
                 emit(logger, level, name, topic=tp.topic, partition=tp.partition, count=count)
-            case CheckpointDone():
+            case events.CheckpointDone():
                 _checkpoint_done(event)
-            case Resumed():
+            case events.Resumed():
                 level = logging.WARNING if event.corrupt else logging.INFO
-                seen, corrupt = event.sequences_seen, event.corrupt
-                emit(
-                    logger, level, "resumed", seq=event.seq, sequences_seen=seen, corrupt_checkpoints=corrupt
-                )
+                fields = _fields(event, "seq", "sequences_seen")
+                emit(logger, level, "resumed", **fields, corrupt_checkpoints=event.corrupt)
 
-    def _state_changed(self, event: StateChanged) -> None:
+    def _state_changed(self, event: events.StateChanged) -> None:
         if event.state in ("stopped", "failed"):
             self._report_suppressed(math.inf)
-        # Why it failed is the line of whoever runs the daemon.
+        # The command that runs the daemon logs why it failed.
         emit(logger, logging.INFO, "state_changed", state=event.state)
 
-    def _polled(self, event: Polled) -> None:
+    def _polled(self, event: events.Polled) -> None:
         self._progress.lag = sum(status.lag or 0 for status in event.partitions.values())
         if event.connected != self._connected:
             self._connected = event.connected
             if event.connected:
                 emit(logger, logging.INFO, "broker_connected")
             else:
-                emit(logger, logging.WARNING, "broker_disconnected", note="waiting for it; nothing is lost")
+                emit(logger, logging.WARNING, "broker_disconnected", note="waiting; no records are lost")
 
-    def _rejected(self, event: Rejected, now: float) -> None:
+    def _rejected(self, event: events.Rejected, now: float) -> None:
         if self._limit.allows(event.reason, now):
-            emit(
-                logger,
-                logging.WARNING,
-                "record_rejected",
-                reason=str(event.reason),
-                topic=event.topic,
-                partition=event.partition,
-                offset=event.offset,
-                message=event.message,
-            )
+            where = _fields(event, "topic", "partition", "offset", "message")
+            emit(logger, logging.WARNING, "record_rejected", reason=str(event.reason), **where)
 
     def _report_suppressed(self, now: float) -> None:
         for reason, count in self._limit.expired(now):
@@ -120,41 +98,22 @@ class EventLog:
             emit(logger, logging.INFO, "progress", **fields)
 
 
-def _drift(drift: Drift) -> None:
-    emit(
-        logger,
-        logging.WARNING,
-        "drift",
-        signal=drift.signal,
-        detector=drift.detector,
-        sequence=drift.sequence,
-        before=drift.before,
-        after=drift.after,
-        actions=", ".join(drift.actions) or "none",
-    )
+def _drift(drift: events.Drift) -> None:
+    fields = _fields(drift, "signal", "detector", "sequence", "before", "after")
+    emit(logger, logging.WARNING, "drift", **fields, actions=", ".join(drift.actions) or "none")
 
 
-def _checkpoint_done(event: CheckpointDone) -> None:
+def _checkpoint_done(event: events.CheckpointDone) -> None:
     if event.outcome == "written":
-        emit(
-            logger,
-            logging.INFO,
-            "checkpoint_written",
-            seq=event.seq,
-            size_bytes=event.size_bytes,
-            copy_seconds=event.copy_seconds,
-            write_seconds=event.write_seconds,
-        )
+        fields = _fields(event, "seq", "size_bytes", "copy_seconds", "write_seconds")
+        emit(logger, logging.INFO, "checkpoint_written", **fields)
     else:
-        free = event.disk_free_bytes
-        emit(
-            logger,
-            logging.ERROR,
-            "checkpoint_failed",
-            seq=event.seq,
-            message=event.message,
-            disk_free_bytes=free,
-        )
+        fields = _fields(event, "seq", "message", "disk_free_bytes")
+        emit(logger, logging.ERROR, "checkpoint_failed", **fields)
+
+
+def _fields(event: object, *names: str) -> dict[str, Any]:
+    return {name: getattr(event, name) for name in names}
 
 
 class _Progress:
@@ -164,17 +123,17 @@ class _Progress:
         self._interval_seconds = interval_seconds
         self._since = now
         self._sequences = self._tokens = 0
-        self._last: Learned | None = None
+        self._last: events.Learned | None = None
         self.lag = 0
         self.duplicates = 0
 
-    def add(self, event: Learned) -> None:
+    def add(self, event: events.Learned) -> None:
         self._sequences += event.sequences
         self._tokens += event.tokens
         self._last = event
 
     def due(self, now: float) -> dict[str, float] | None:
-        """Give the fields of a line if it is time for one, and begin anew."""
+        """Return the fields of a line and start the next interval, or None before its end."""
         seconds = now - self._since
         if self._last is None or seconds < self._interval_seconds:
             return None
@@ -195,7 +154,7 @@ class _Progress:
 
 
 class _Limit:
-    """Lets the first few of each reason through in a minute, and counts the others."""
+    """Allows the first few records of each reason per minute and counts the others."""
 
     def __init__(self, per_minute: int) -> None:
         self._per_minute = per_minute
@@ -207,7 +166,7 @@ class _Limit:
         return count < self._per_minute
 
     def expired(self, now: float) -> list[tuple[str, int]]:
-        """Give reason and number of what was suppressed in minutes that are over, and forget them."""
+        """Return reason and count of the suppressed records of minutes that have ended, and reset them."""
         over = [reason for reason, (start, _) in self._minutes.items() if now - start >= 60.0]
         counts = [(reason, self._minutes.pop(reason)[1] - self._per_minute) for reason in over]
         return [(reason, count) for reason, count in counts if count > 0]

@@ -1,4 +1,4 @@
-"""Whether the daemon is alive (its loop ticks) and ready (state loaded, broker connected)."""
+"""Liveness (the loop makes progress) and readiness (state loaded, broker connected) of the daemon."""
 
 import time
 from collections.abc import Callable
@@ -8,23 +8,23 @@ from streamlearn.events import Event, Polled, State, StateChanged
 
 
 class HealthStatus(NamedTuple):
-    """An answer and its reason in one line."""
+    """Whether a check passes, and the reason in one line."""
 
     ok: bool
     reason: str
 
 
 class Health:
-    """An observer that knows the state and the connection; each poll is a turn of the loop.
+    """An observer that tracks the state, the connection and the time of the last poll.
 
-    Alive is a matter of the loop alone: an idle stream, a backlog and a broker that is away are all healthy,
-    because a restart would mend none of them. Before the loop runs and while it stops there are no ticks to
-    wait for: compiling kernels, loading a state and writing the last checkpoint take as long as they take.
+    Liveness depends on the loop alone: an idle stream, a backlog and a disconnected broker are all healthy,
+    because a restart would fix none of them. Startup and shutdown have no time limit: compiling kernels,
+    loading a state and writing the last checkpoint may take long.
 
     Parameters
     ----------
-    stall_seconds : the longest that one turn of the loop may take.
-    clock : gives monotonic seconds.
+    stall_seconds : maximum time between two polls.
+    clock : returns monotonic seconds.
     """
 
     def __init__(self, stall_seconds: float = 60.0, clock: Callable[[], float] = time.monotonic) -> None:
@@ -35,7 +35,7 @@ class Health:
         self._connected = False
 
     def tick(self) -> None:
-        """Note that the loop goes on, where it does so for long without a poll."""
+        """Record progress of the loop during work that takes long without a poll."""
         self._last_tick = self._clock()
 
     def __call__(self, event: Event) -> None:
@@ -49,7 +49,7 @@ class Health:
                 self.tick()
 
     def alive(self) -> HealthStatus:
-        """Tell whether the process should be left alone."""
+        """Return whether the process is healthy; if not, it should be restarted."""
         if self._state in ("stopped", "failed"):
             return HealthStatus(False, self._state)
         age = self._clock() - self._last_tick
@@ -60,7 +60,7 @@ class Health:
         return HealthStatus(True, self._state)
 
     def ready(self) -> HealthStatus:
-        """Tell whether records that are sent now are learned from."""
+        """Return whether new records are being read and learned."""
         if self._state != "running":
             return HealthStatus(False, self._state)
         return HealthStatus(True, "running") if self._connected else HealthStatus(False, "no broker answers")

@@ -1,4 +1,4 @@
-"""A histogram that takes a whole batch of values at once."""
+"""A Prometheus histogram that observes a whole batch of values at once."""
 
 from collections.abc import Iterable, Sequence
 from itertools import product
@@ -11,11 +11,11 @@ from prometheus_client.utils import floatToGoString
 
 
 class BatchHistogram(Collector):
-    """Counts values by bucket; prometheus_client's own takes one value a call, a microsecond each.
+    """Counts values by bucket; prometheus_client's own takes one value per call, a microsecond each.
 
     Parameters
     ----------
-    buckets : upper bounds in rising order, +Inf left out.
+    buckets : upper bounds in ascending order, without +Inf.
     labels : label name and all its values; a histogram for each combination exists from the start.
     """
 
@@ -46,11 +46,11 @@ class BatchHistogram(Collector):
         self._entries[labels] = (counts + added, total + float(array.sum()))
 
     def describe(self) -> Iterable[HistogramMetricFamily]:
-        """Give the empty family, by which the registry knows the names."""
+        """Return the family without samples, from which the registry learns its name."""
         return [HistogramMetricFamily(self._name, self._documentation, labels=self._label_names)]
 
     def collect(self) -> Iterable[HistogramMetricFamily]:
-        """Give the family, as a scrape wants it."""
+        """Return the family with all samples."""
         family = HistogramMetricFamily(self._name, self._documentation, labels=self._label_names)
         bounds = [*map(floatToGoString, self._bounds), "+Inf"]
         for key, (counts, total) in self._entries.items():

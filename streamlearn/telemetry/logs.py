@@ -1,4 +1,4 @@
-"""Logs on standard error: one event a line, as text for people or as JSON for collectors."""
+"""Logs on standard error: one event per line, as text for people or as JSON for log collectors."""
 
 import json
 import logging
@@ -13,18 +13,18 @@ from typing import Any, Literal, TextIO
 Format = Literal["text", "json"]
 Level = Literal["debug", "info", "warning", "error"]
 
-# What clients may print of their settings: a key and its value, as in a dict or as key=value.
+# Secrets that clients may print with their settings: a key and its value, as in a dict or as key=value.
 _SECRET = re.compile(
     r"(password|secret|api_key|access_token)(['\"]?\s*[:=]\s*)(b?'[^']*'|b?\"[^\"]*\"|[^\s,;}]+)", re.I
 )
-# Loggers that write out whole requests, also those that hold a password or a token.
-_TELLTALES = ("kafka.net.connection", "kafka.protocol.parser")
+# Loggers that print whole requests, including passwords and tokens.
+_REQUEST_LOGGERS = ("kafka.net.connection", "kafka.protocol.parser")
 _COLOURS = {"WARNING": "\x1b[33m", "ERROR": "\x1b[31m", "CRITICAL": "\x1b[31m"}
 _RESET = "\x1b[0m"
 
 
 def configure(output: Format = "text", level: Level = "info", stream: TextIO | None = None) -> None:
-    """Send all logs of the process, other libraries' too, to `stream` (standard error).
+    """Send all logs of the process, including those of libraries, to `stream` (standard error).
 
     Colours are used only for text on a terminal, and not if ``NO_COLOR`` is set.
     """
@@ -34,14 +34,14 @@ def configure(output: Format = "text", level: Level = "info", stream: TextIO | N
     handler.setFormatter(JsonFormatter() if output == "json" else TextFormatter(colour=colour))
     logging.basicConfig(level=level.upper(), handlers=[handler], force=True)
     if level != "debug":
-        # The client tells of each connection and each retry; `eventlog` says once what matters of it.
+        # The client logs every connection and retry; `event_log` reports once what matters.
         logging.getLogger("kafka").setLevel(logging.CRITICAL)
-    for name in _TELLTALES:
+    for name in _REQUEST_LOGGERS:
         logging.getLogger(name).setLevel(logging.INFO if level == "debug" else logging.NOTSET)
 
 
 def emit(logger: logging.Logger, level: int, event: str, **fields: object) -> None:
-    """Log an event with fields; `event` is a fixed word, everything that varies is a field."""
+    """Log an event; `event` is a fixed word, all that varies goes into fields."""
     logger.log(level, event, extra={"fields": fields})
 
 
@@ -55,7 +55,7 @@ class JsonFormatter(logging.Formatter):
     """
 
     def format(self, record: logging.LogRecord) -> str:
-        """Give one line."""
+        """Return one line."""
         event, fields = _event(record)
         head = {"ts": _time(record), "level": record.levelname.lower(), "event": event}
         return json.dumps(head | {name: _plain(value) for name, value in fields.items()}, ensure_ascii=False)
@@ -75,7 +75,7 @@ class TextFormatter(logging.Formatter):
         self._colour = colour
 
     def format(self, record: logging.LogRecord) -> str:
-        """Give one line."""
+        """Return one line."""
         event, fields = _event(record)
         words = [f"{name}={_word(value)}" for name, value in fields.items()]
         line = " ".join([_time(record), f"{record.levelname:7}", event, *words])
@@ -104,7 +104,7 @@ def _time(record: logging.LogRecord) -> str:
 
 
 def _plain(value: object) -> Any:
-    """Give what JSON can hold; it has no NaN."""
+    """Return a value that JSON can represent; NaN becomes None."""
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     return value if isinstance(value, str | int | None) else str(value)
@@ -115,5 +115,5 @@ def _word(value: object) -> str:
         return format(value, ".6g")
     text = str(value)
     plain = text.isprintable() and text and not set(text) & set(' "=\\')
-    # Escaped, so that no token of a stream can break the line or steer the terminal.
+    # Escaped, so that no token of a stream can break the line or control the terminal.
     return text if plain else json.dumps(text, ensure_ascii=not text.isprintable())

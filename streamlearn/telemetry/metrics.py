@@ -1,10 +1,11 @@
-"""Turns what the loop tells into Prometheus metrics."""
+"""The observer that turns the loop's events into Prometheus metrics."""
 
 import logging
 import time
 from collections.abc import Callable, Mapping
 from itertools import product
 from math import nan
+from typing import TypeVar
 
 from prometheus_client import (
     CollectorRegistry,
@@ -34,20 +35,22 @@ from streamlearn.telemetry.histogram import BatchHistogram
 
 logger = logging.getLogger(__name__)
 
-# Clocks that are kept by a time service differ by less.
+# Clocks synchronised by NTP differ by less.
 _SKEW_SECONDS = 60
+
+_Metric = TypeVar("_Metric", Counter, Gauge)
 
 
 class Metrics:
     """An observer that keeps every metric of the catalogue in its `registry`.
 
-    A scrape reads values that are replaced one by one, so it never makes the loop wait.
+    A scrape never blocks the loop: each value is replaced as a whole.
 
     Parameters
     ----------
-    registry : where they go, the process and garbage collection metrics too; a new one when not given.
+    registry : where all metrics are registered, process and garbage collection included; default a new one.
     version, model, learner, digest : values of ``build_info`` and ``config_info``.
-    clock : gives Unix time.
+    clock : returns Unix time.
 
     Examples
     --------
@@ -78,7 +81,7 @@ class Metrics:
         self._gauge_children: dict[tuple[str, ...], Gauge] = {}
         self._partitions: dict[TopicPartition, PartitionStatus] = {}
         self._reached: Mapping[TopicPartition, int] = {}
-        # What the learner counted up to now; a resumed one counted in earlier lives too.
+        # The learner's totals so far; after a restart they include those of earlier processes.
         self._totals: dict[str, float] = {}
         self._is_resumed = False
         self._labels: set[str] = set()
@@ -142,18 +145,10 @@ class Metrics:
                 self._set(spec.name, nan, *values)
 
     def _inc(self, name: str, amount: float, *labels: str) -> None:
-        child = self._counter_children.get((name, *labels))
-        if child is None:
-            metric = self._counters[name]
-            child = self._counter_children[(name, *labels)] = metric.labels(*labels) if labels else metric
-        child.inc(amount)
+        _child(self._counters, self._counter_children, name, labels).inc(amount)
 
     def _set(self, name: str, value: float, *labels: str) -> None:
-        child = self._gauge_children.get((name, *labels))
-        if child is None:
-            metric = self._gauges[name]
-            child = self._gauge_children[(name, *labels)] = metric.labels(*labels) if labels else metric
-        child.set(value)
+        _child(self._gauges, self._gauge_children, name, labels).set(value)
 
     def _polled(self, event: Polled) -> None:
         self._set("consumer_last_poll_timestamp_seconds", self._clock())
@@ -174,7 +169,7 @@ class Metrics:
                 replayed = self._replayed(tp, event.partitions[tp].position, records)
                 self._inc("replayed_records_total", replayed)
         for tp, milliseconds in event.last_timestamp_ms.items():
-            # -1 is a broker that keeps no timestamps.
+            # -1: the broker keeps no timestamps.
             if milliseconds >= 0:
                 labels = (tp.topic, str(tp.partition))
                 self._set("consumer_last_record_timestamp_seconds", milliseconds / 1000, *labels)
@@ -182,7 +177,7 @@ class Metrics:
                 self._inc("consumer_future_timestamps_total", 1)
 
     def _replayed(self, tp: TopicPartition, position: int, records: int) -> int:
-        """Tell how many of the last records before a position had been read by an earlier process."""
+        """Return how many of the last records before a position an earlier process had read."""
         return min(records, max(0, self._reached[tp] - (position - records)))
 
     def _learned(self, event: Learned) -> None:
@@ -191,7 +186,7 @@ class Metrics:
         self._inc("updates_total", event.updates)
         self._inc("mistakes_total", event.sequence_mistakes, "sequence")
         self._inc("mistakes_total", event.token_mistakes, "token")
-        # A loss that is 0 by theory may be rounded below it, and a counter must not fall.
+        # Rounding may turn a loss of 0 negative, and a counter must not decrease.
         self._inc("loss_total", max(0.0, event.loss))
         self._set("sequences_seen", event.sequences_seen)
         self._histograms["sequence_length_tokens"].observe_many(event.lengths)
@@ -247,7 +242,7 @@ class Metrics:
         self._warn_of(gauges.keys() - LEARNER_GAUGES.keys())
 
     def _count_up_to(self, name: str, total: float, metric: str, *labels: str) -> None:
-        # What the learner counted in earlier lives is not this process's count.
+        # Totals of earlier processes are not part of this process's counter.
         before = self._totals.get(name, total if self._is_resumed else 0.0)
         self._inc(metric, max(0.0, total - before), *labels)
         self._totals[name] = total
@@ -255,7 +250,20 @@ class Metrics:
     def _warn_of(self, names: set[str]) -> None:
         for name in sorted(names - self._unknown):
             self._unknown.add(name)
-            logger.warning("no metric shows the learner's %r", name)
+            logger.warning("no metric is defined for the learner's gauge %r", name)
+
+
+def _child(
+    metrics: Mapping[str, _Metric],
+    children: dict[tuple[str, ...], _Metric],
+    name: str,
+    labels: tuple[str, ...],
+) -> _Metric:
+    child = children.get((name, *labels))
+    if child is None:
+        metric = metrics[name]
+        child = children[(name, *labels)] = metric.labels(*labels) if labels else metric
+    return child
 
 
 def _or_nan(value: int | None) -> float:

@@ -1,4 +1,4 @@
-"""The HTTP endpoints: metrics for Prometheus, health for whoever supervises the process."""
+"""The HTTP endpoints: metrics for Prometheus, health checks, and the status page."""
 
 import json
 import logging
@@ -26,17 +26,17 @@ _logger = logging.getLogger(__name__)
 
 _PATHS = {
     "/": "the status page",
-    "/status.json": "what it shows",
+    "/status.json": "the data of the status page",
     "/metrics": "metrics in the Prometheus and OpenMetrics text formats",
-    "/healthz": "200 while the loop ticks, else 503",
-    "/readyz": "200 while the state is loaded and a broker answers, else 503",
+    "/healthz": "200 while the loop makes progress, else 503",
+    "/readyz": "200 while the state is loaded and a broker is connected, else 503",
 }
 _PROBES = ("/healthz", "/readyz")
 _POLL_SECONDS = 0.1
-# Scrapers, probes and people are a handful; each connection is a thread.
+# A few scrapers, probes and people at most; each connection has its own thread.
 _MAX_CONNECTIONS = 64
 _PAGE = files("streamlearn.telemetry").joinpath("status.html")
-# The page brings all that it needs: nothing may be fetched from elsewhere, whatever the stream holds.
+# The page is self-contained: nothing may be fetched from elsewhere, whatever the stream contains.
 _POLICY = (
     "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; connect-src 'self'; "
     "img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
@@ -44,19 +44,19 @@ _POLICY = (
 
 
 class Server:
-    """Serves on a thread of its own; a scrape never makes the loop wait.
+    """Serves on its own thread; a scrape never blocks the loop.
 
     Parameters
     ----------
-    host, port : where to listen; port 0 takes a free one, see `url`.
+    host, port : where to listen; port 0 picks a free one, see `url`.
     registry : the metrics.
-    health : asked at each request.
-    status : gives what the status page shows, as plain data.
-    access : whether by TLS, and who must log in.
+    health : checked at each request.
+    status : returns the data of the status page.
+    access : TLS and login.
 
     Raises
     ------
-    TelemetryError : the address is taken, not allowed or not of this machine.
+    TelemetryError : the address is in use, not permitted or not of this machine.
     ConfigError : the certificate cannot be used.
 
     Examples
@@ -79,7 +79,7 @@ class Server:
         context = access.context()
         try:
             self._http = _listen(host, port)
-        # No name of a host has an empty label, or one of more than 63 characters.
+        # UnicodeError: a host name with an empty label or one longer than 63 characters.
         except (OSError, OverflowError, UnicodeError) as error:
             reason = getattr(error, "strerror", None) or str(error)
             message = f"metrics: cannot listen on {_address(host, port)}: {reason}; choose another port"
@@ -93,11 +93,11 @@ class Server:
         )
 
     def start(self) -> None:
-        """Begin to answer; until then connections wait."""
+        """Start serving; connections made before wait."""
         self._thread.start()
 
     def close(self) -> None:
-        """Stop answering and give the port back; safe to call twice."""
+        """Stop serving and release the port; safe to call twice."""
         if self._thread.is_alive():
             self._http.shutdown()
             self._thread.join()
@@ -125,8 +125,8 @@ class _ThreadingServer(ThreadingMixIn, WSGIServer):
     def get_request(self) -> tuple[Any, Any]:
         connection, address = super().get_request()
         if self.context:
-            # The handshake is left to the first read, on the connection's own thread and with its timeout:
-            # whoever says nothing must not keep the probes of others waiting.
+            # The handshake happens at the first read, on the connection's own thread and with its timeout:
+            # a silent client must not delay the probes of others.
             connection = self.context.wrap_socket(connection, server_side=True, do_handshake_on_connect=False)
         return connection, address
 
@@ -143,9 +143,9 @@ class _ThreadingServer(ThreadingMixIn, WSGIServer):
             self._free.release()
 
     def handle_error(self, request: Any, client_address: Any) -> None:  # noqa: ARG002
-        # Who breaks off, times out or speaks no TLS is no news of ours.
+        # Clients that disconnect, time out or do not speak TLS are not worth a log line.
         if not isinstance(sys.exception(), OSError):
-            _logger.exception("a request from %s failed", client_address)
+            _logger.exception("request from %s failed", client_address)
 
     def server_bind(self) -> None:
         # HTTPServer looks up the name of the host here, which takes many seconds where DNS is broken.
@@ -162,7 +162,7 @@ class _Handler(WSGIRequestHandler):
     timeout = 10
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002
-        """Keep quiet: a line for each scrape would bury the events."""
+        """Log nothing: a line per scrape would bury the events."""
 
 
 def _listen(host: str, port: int) -> _ThreadingServer:
@@ -192,7 +192,7 @@ def _application(
         if path == "/":
             return _text(start_response, HTTPStatus.OK, page, "text/html")
         return _text(
-            start_response, HTTPStatus.NOT_FOUND, "not found; there are:\n" + "\n".join(_PATHS) + "\n"
+            start_response, HTTPStatus.NOT_FOUND, "not found; available:\n" + "\n".join(_PATHS) + "\n"
         )
 
     return application
@@ -217,5 +217,5 @@ def _address(host: str, port: int) -> str:
 
 
 def _reachable(host: str) -> str:
-    """Give a host to connect to: "all interfaces" is none."""
+    """Return a host to connect to in place of "all interfaces"."""
     return {"": "127.0.0.1", "0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104

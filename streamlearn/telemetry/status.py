@@ -1,4 +1,4 @@
-"""What the status page shows, as plain data: no secret, and nothing of what records hold but label names."""
+"""The data of the status page and the terminal views: no secrets, no record contents except label names."""
 
 import math
 import time
@@ -27,14 +27,14 @@ Curve = Mapping[str, Sequence[float]]
 
 
 class Status:
-    """An observer that remembers the newest of everything; read by other threads while the loop writes.
+    """An observer that keeps the latest values; read by other threads while the loop writes.
 
     Parameters
     ----------
-    about : what never changes: version, model, learner.
-    curve : gives the learning curve of the whole stream.
-    drifts : gives the changes of the world, oldest first.
-    clock : gives Unix time.
+    about : constants: version, model, learner.
+    curve : returns the learning curve of the whole stream.
+    drifts : returns the detected drifts, oldest first.
+    clock : returns Unix time.
     """
 
     def __init__(
@@ -58,13 +58,16 @@ class Status:
         self._failure = ""
         self._reasons: Counter[str] = Counter()
         self._rejected: deque[dict[str, Any]] = deque(maxlen=_REJECTED)
-        self._late: deque[tuple[float, int, int]] = deque()
+        self._running_since = -math.inf
+        self._latest: deque[tuple[float, int, int]] = deque()
 
     def __call__(self, event: Event) -> None:
         """Take one event."""
         match event:
             case StateChanged(state):
                 self._state = state
+                if state == "running":
+                    self._running_since = self._clock()
             case Polled():
                 self._polled = event
             case Learned():
@@ -81,13 +84,13 @@ class Status:
     def _learn(self, event: Learned) -> None:
         self._learned, self._progressive, self._seen = event, event.progressive, event.sequences_seen
         now = self._clock()
-        self._late.append((now, event.sequences, event.tokens))
-        while self._late[0][0] < now - _SPEED_SECONDS:
-            self._late.popleft()
+        self._latest.append((now, event.sequences, event.tokens))
+        while self._latest[0][0] < now - _SPEED_SECONDS:
+            self._latest.popleft()
 
     def _reject(self, event: Rejected) -> None:
         self._reasons[str(event.reason)] += 1
-        # The message may quote the record: it is in the log only.
+        # The message may quote the record, so it goes to the log only.
         self._rejected.append({"reason": str(event.reason), "where": event.place, "time": self._clock()})
 
     def _save(self, event: CheckpointDone) -> None:
@@ -96,9 +99,11 @@ class Status:
             self._saved = {"seq": event.seq, "time": self._clock(), "size_bytes": event.size_bytes}
 
     def snapshot(self) -> dict[str, Any]:
-        """Give everything, in what JSON can hold: None stands for what is not known."""
+        """Return all values as JSON data; None for unknown ones."""
         learned, now = self._learned, self._clock()
-        late = [entry for entry in tuple(self._late) if entry[0] > now - _SPEED_SECONDS]
+        latest = [entry for entry in tuple(self._latest) if entry[0] > now - _SPEED_SECONDS]
+        # The average since learning started, while that is less than the usual time ago.
+        seconds = min(_SPEED_SECONDS, max(now - self._running_since, 1.0))
         found = {
             "about": self._about,
             "now": now,
@@ -106,8 +111,8 @@ class Status:
             "state": self._state,
             "connected": self._polled.connected if self._polled else False,
             "sequences_seen": self._seen,
-            "sequences_per_second": sum(entry[1] for entry in late) / _SPEED_SECONDS,
-            "tokens_per_second": sum(entry[2] for entry in late) / _SPEED_SECONDS,
+            "sequences_per_second": sum(entry[1] for entry in latest) / seconds,
+            "tokens_per_second": sum(entry[2] for entry in latest) / seconds,
             "progressive": self._progressive,
             "gauges": learned.gauges if learned else {},
             "labels": {name: asdict(score) for name, score in learned.labels.items()} if learned else {},

@@ -1,4 +1,4 @@
-"""Tells systemd how the daemon is: started, alive, stopping (sd_notify(3), with no library)."""
+"""Notifications to systemd: started, alive, stopping (sd_notify(3), without a library)."""
 
 import os
 import socket
@@ -10,22 +10,22 @@ from streamlearn.events import Event, Learned, Polled, StateChanged
 
 
 class Supervisor:
-    """An observer that does nothing unless a supervisor listens.
+    """An observer that notifies systemd; does nothing without a notification socket.
 
-    Every poll is a turn of the loop and feeds the watchdog: what hangs is restarted. The unit is started once
-    the loop runs, however long compiling, loading a state and waiting for a broker take.
+    Every poll feeds the watchdog, so that a loop that hangs is restarted. The unit counts as started when the
+    loop runs, however long compiling, loading a state and waiting for a broker take.
 
     Parameters
     ----------
-    environment : where ``NOTIFY_SOCKET`` and ``WATCHDOG_USEC`` are looked up.
-    clock : gives monotonic seconds.
+    environment : contains ``NOTIFY_SOCKET`` and ``WATCHDOG_USEC``.
+    clock : returns monotonic seconds.
     """
 
     def __init__(
         self, environment: Mapping[str, str] = os.environ, clock: Callable[[], float] = time.monotonic
     ) -> None:
         address = environment.get("NOTIFY_SOCKET", "")
-        # A name that begins with @ is in the abstract namespace.
+        # A leading @ means the abstract namespace.
         self._address = f"\0{address[1:]}" if address.startswith("@") else address
         self._interval = int(environment.get("WATCHDOG_USEC", "0")) / 4e6
         self._clock = clock
@@ -54,6 +54,6 @@ class Supervisor:
             self._send("WATCHDOG=1" + (f"\nSTATUS={status}" if status else ""))
 
     def _send(self, message: str) -> None:
-        # Whoever supervises may be gone; that is no reason to stop learning.
+        # The supervisor may be gone; learning continues without it.
         with suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as channel:
             channel.sendto(message.encode(), self._address)

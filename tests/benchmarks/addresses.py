@@ -1,4 +1,4 @@
-"""What detectors see where addresses change their source, and what acting on it gains.
+"""Drift detection on addresses whose source changes, and the benefit of reacting to it.
 
     python -m tests.benchmarks.addresses --output /tmp/study --train ../shared/data/usaddress/train.jsonl.gz
 
@@ -56,19 +56,19 @@ class Run(NamedTuple):
     drifts: list[Drift]
 
     def share(self, first: int, last: int | None) -> float:
-        """Give the share of tokens labelled right in some blocks."""
+        """Return the share of tokens labelled right in some blocks."""
         return sum(self.right[first:last]) / sum(self.tokens[first:last])
 
 
 def parts_of(path: Path, examples: Sequence[Located]) -> tuple[Sequence[Located], Sequence[Located]]:
-    """Give the lines that people wrote, and those from the first on that a program made."""
+    """Return the lines that people wrote, and those from the first on that a program made."""
     with gzip.open(path, "rt", encoding="utf-8") as lines:
         first = next(n for n, line in enumerate(lines) if "synthetic" in json.loads(line).get("src", ""))
     return examples[:first], examples[first:]
 
 
 def work(shared: tuple[Path, Path, int, tuple[str, ...]], task: tuple[str, bool]) -> tuple[Run, int]:
-    """Learn the file once, its second part first if that is wanted; tell where the change is too."""
+    """Learn the file once, optionally its second part first; also return where the change is."""
     path, train, block, settings = shared
     learner, is_turned = task
     config = load(path, [*_WATCH, *LEARNERS[learner], *settings])
@@ -89,7 +89,7 @@ def _fail(error: Exception) -> None:
 
 
 def row(learner: str, run: Run, block: int, change: int) -> tuple[str, ...]:
-    """Give the row of a learner; the block in which the change lies is not told of."""
+    """Return the row of a learner; the block that contains the change is left out."""
     before, after = change // block, -(-change // block)
     places = ((before - 1, before), (after, after + 1), (after + 1, after + 2), (after, None))
     first: dict[str, Drift] = {}

@@ -1,4 +1,4 @@
-"""What a change of the world costs: every label becomes another one in the middle of the stream.
+"""The cost of concept drift: in the middle of the stream, every label is replaced by another.
 
     python -m tests.benchmarks.drift --train ../shared/data/conll2000/train.jsonl.gz --output /tmp/drift
 
@@ -28,7 +28,7 @@ from tests.reference import table
 _ONCE = ("learner.replay_tokens=0",)
 _FADING = ("learner.average=exponential", "learner.half_life=1000")
 
-# What of each learner remembers the old world: its averages, or rates that have become small.
+# What of each learner remembers the data before the drift: its averages, or rates that have become small.
 LEARNERS: Mapping[str, tuple[str, ...]] = {
     "perceptron, last weights": ("learner.kind=perceptron", "learner.average=none"),
     "perceptron, average of all": ("learner.kind=perceptron", "learner.average=all"),
@@ -43,7 +43,7 @@ BLOCK = 1000
 
 
 def exchanged(examples: Sequence[Located]) -> Iterator[Located]:
-    """Give every label the place of the next, in order of their names."""
+    """Return every label the place of the next, in order of their names."""
     names = sorted({label for located in examples for label in located.example.labels or []})
     follower = dict(zip(names, [*names[1:], *names[:1]], strict=True))
     for located in examples:
@@ -59,12 +59,12 @@ class Stream:
         self._block = block
 
     def mapped(self, located: Located) -> Located:
-        """Give the sequence with the labels of the model."""
+        """Return the sequence with the labels of the model."""
         labels = self._evaluation.tagger.mapped(located.example.labels or [])
         return located._replace(example=replace(located.example, labels=labels))
 
     def learn(self, examples: Iterable[Located]) -> list[float]:
-        """Give the share in each whole block of sequences."""
+        """Return the share in each whole block of sequences."""
         found: list[Learned] = []
         self._evaluation.learn(examples, found.append, self._block)
         whole = [learned for learned in found if learned.sequences == self._block]
@@ -76,7 +76,7 @@ def _fail(error: Exception) -> None:
 
 
 def work(shared: tuple[Path, Path, int], learner: str) -> list[list[float]]:
-    """Learn the file, and twice more in the other world; give the blocks of each time."""
+    """Learn the file, then twice with exchanged labels; return the blocks of each pass."""
     path, train, block = shared
     config = load(path, LEARNERS[learner])
     stream = Stream(config, block)
@@ -85,7 +85,7 @@ def work(shared: tuple[Path, Path, int], learner: str) -> list[list[float]]:
 
 
 def row(learner: str, found: Sequence[Sequence[float]]) -> tuple[str, ...]:
-    """Give the row of a learner."""
+    """Return the row of a learner."""
     before, after, later = found
     told = (before[-1], after[0], after[1], after[-1], later[-1])
     return (learner, *(f"{100 * share:.1f}" for share in told))
@@ -96,8 +96,8 @@ def draw(path: Path, curves: Mapping[str, Sequence[float]], block: int, change: 
 
     Parameters
     ----------
-    curves : by learner, the share in each block of so many sequences.
-    change : sequences before the world changes, where a dotted line is drawn.
+    curves : by learner, the share in each block of `block` sequences.
+    change : sequences before the drift, where a dotted line is drawn.
     """
     import matplotlib as mpl
 

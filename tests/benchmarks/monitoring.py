@@ -1,4 +1,4 @@
-"""What watching costs: the time of learning with it, relative to the learner alone.
+"""The cost of monitoring: learning time with it, relative to the learner alone.
 
     python -m tests.benchmarks.monitoring --train ../shared/data/conll2000/train.jsonl.gz
 
@@ -31,7 +31,7 @@ from streamlearn.telemetry.status import Status
 
 
 def seconds(config: Config, examples: Sequence[Sequence[Example]]) -> NDArray[np.float64]:
-    """Give float64[batches, 2, 2]: alone and watched, of the learning thread and of all."""
+    """Return float64[batches, 2, 2]: alone and watched, of the learning thread and of all."""
     alone, watched = build_tagger(config), build_tagger(config)
     history = History()
     metrics = Metrics(version="", model=config.model, learner=config.learner.kind, digest="")

@@ -1,8 +1,8 @@
-"""What the template T costs and gains: chains of the first and of the second order, side by side.
+"""Cost and benefit of the template T: first-order against second-order chains.
 
     python -m tests.benchmarks.order --train ../shared/data/conll2000/train.jsonl.gz
 
-Each learner learns all but the last tenth of the file in one pass, and labels that. Rates are of one core,
+Each learner learns all but the last tenth of the file in one pass and labels the rest. Rates are of one core,
 from encoded batches to weights or labels, by the clock of the CPU; the orders take turns, and the best round
 counts.
 """
@@ -30,7 +30,7 @@ class Contender:
         self.name, self.learned, self.decoded = f"{kind}, order {order}", 0.0, 0.0
 
     def run(self) -> dict[str, float]:
-        """Learn and label anew; give the report."""
+        """Learn and label again; return the scores."""
         cut = len(self._located) * 9 // 10
         evaluation = Evaluation(self._config, fail)
         tagger, examples = evaluation.tagger, iter([located.example for located in self._located[:cut]])

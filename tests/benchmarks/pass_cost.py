@@ -1,4 +1,4 @@
-"""What the updates of one learner cost against those of another: learning passes in turn, in one process.
+"""Update cost of one learner compared with another: alternating learning passes in one process.
 
     python -m tests.benchmarks.pass_cost --train ../shared/data/conll2000/train.jsonl.gz \\
         --set learner.kind=swvp --set learner.substructures=single
@@ -32,7 +32,7 @@ def seconds(config: Config, examples: Sequence[Located]) -> float:
 
 
 def fail(error: Exception) -> None:
-    """Refuse a file that has anything to refuse."""
+    """Raise an error for any invalid record in a file."""
     raise error
 
 

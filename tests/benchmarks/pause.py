@@ -1,11 +1,11 @@
-"""How long a checkpoint makes learning pause.
+"""Duration of the pause in learning for a checkpoint.
 
     python -m tests.benchmarks.pause --weights 10_000_000 --checkpoints 100
 
 learns sequences of made-up words with a learner of that many weights, copies the state after every few
 batches while the one before is written to a temporary directory, and prints the pauses in milliseconds,
-and how much of them the processor worked: the rest went to whatever else ran on the machine. Beside them, in
-turns, what a copy into new memory costs.
+and how much of them the processor worked: the rest went to other processes. In turns with
+them it measures a copy into newly allocated memory.
 """
 
 import argparse
@@ -31,7 +31,7 @@ BATCH = 200
 
 
 def sequences(count: int, words: int, seed: int) -> list[Example]:
-    """Make sequences of words, each as likely as any other: the hardest case for caches and copies."""
+    """Return sequences of uniformly distributed words: the worst case for caches and copies."""
     rng = np.random.default_rng(seed)
     made = []
     for _ in range(count):
@@ -41,7 +41,7 @@ def sequences(count: int, words: int, seed: int) -> list[Example]:
 
 
 def grown(weights: int, learner: str) -> Tagger:
-    """Make a tagger, and let it meet about so many words as give that many weights."""
+    """Return a tagger that has seen enough words to have about that many weights."""
     rows = weights // LABELS
     features = {"columns": ["w"], "templates": "U00:%x[0,w]\nB\n", "max_features": 2 * rows}
     tagger = build_tagger(Config.model_validate({"features": features, "learner": {"kind": learner}}))
@@ -53,7 +53,7 @@ def grown(weights: int, learner: str) -> Tagger:
 
 
 def percentiles(seconds: list[float]) -> dict[str, float]:
-    """Give the median, the 99th percentile and the largest, in milliseconds."""
+    """Return the median, the 99th percentile and the largest, in milliseconds."""
     found = np.percentile(seconds, [50, 99, 100]) * 1000
     return dict(zip(("p50_ms", "p99_ms", "max_ms"), found.round(1).tolist(), strict=True))
 
@@ -105,7 +105,7 @@ def main() -> None:
 
 
 def checkpoint(seq: int, model: dict[str, object]) -> Checkpoint:
-    """Make a checkpoint of a model."""
+    """Return a checkpoint of a model."""
     return Checkpoint("pause", "run", seq, time.time(), "0", "digest", {}, StreamIdentity(), {}, 0, {}, model)
 
 

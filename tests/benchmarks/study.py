@@ -1,17 +1,19 @@
-"""How accurate: every learner on every task, in one pass and until it stands still.
+"""Accuracy of every learner on every task, after one pass and at convergence.
 
     python -m tests.benchmarks.study --data ../shared/data --output /tmp/study
 
-Settings are chosen on the last tenth of the training set, which is not learned meanwhile; then all of it is
-learned, and the test set is read once a number. Every result is kept in the output directory as soon as it is
-there: an interrupted study goes on where it was. A table (table.md) and learning curves (TASK.png) are
-written beside it; curves need the extra `study`. Speeds mean something with --jobs 1 on an idle machine.
+Settings are chosen on the last tenth of the training set, which is held out for that; then all of it is
+learned, and the test set is scored once per number. Every result is stored in the output directory
+immediately, so that an interrupted study continues where it stopped. A table (table.md) and learning curves
+(TASK.png; they need the extra `study`) are written to the same directory. Speeds are meaningful with --jobs 1
+on an idle machine.
 """
 
 import argparse
 import sys
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from importlib.util import find_spec
 from itertools import product
 from pathlib import Path
@@ -27,12 +29,12 @@ _JOBS = "processes, one a run (default: all cores); 0: all in this one, whose me
 
 
 def say(message: str) -> None:
-    """Tell how it goes."""
+    """Print progress."""
     print(f"{time.strftime('%H:%M:%S')} {message}", file=sys.stderr, flush=True)
 
 
 def grid_of(learner: str) -> list[tuple[str, ...]]:
-    """Give the settings to be tried."""
+    """Return the settings to be tried."""
     variant = LEARNERS[learner]
     return [
         (*variant.fixed, *(f"{key}={value}" for key, value in zip(variant.grid, values, strict=True)))
@@ -40,20 +42,18 @@ def grid_of(learner: str) -> list[tuple[str, ...]]:
     ]
 
 
+@dataclass(frozen=True)
 class Study:
     """The runs that depend on each other: tune, then converge, then test."""
 
-    def __init__(
-        self, results: Results, learners: Sequence[str], orders: int, max_passes: int, jobs: int
-    ) -> None:
-        self._results = results
-        self._learners = learners
-        self._orders = orders
-        self._max_passes = max_passes
-        self._jobs = jobs
+    results: Results
+    learners: Sequence[str]
+    orders: int
+    max_passes: int
+    jobs: int
 
     def rows(self, task: Task) -> dict[str, tuple[str, ...]]:
-        """Do all runs of a task that are not done, and give the row of each learner."""
+        """Do all missing runs of a task and return the row of each learner."""
         learners = self._suited(task)
         for learner in learners:
             warm_up(task.load(f"learner.kind={LEARNERS[learner].kind}"), say)
@@ -64,45 +64,45 @@ class Study:
         return {learner: self._row(task, learner) for learner in learners}
 
     def curves(self, task: Task) -> dict[str, Found]:
-        """Give what the pass in the file's order found, by learner."""
-        return {learner: self._results[self._one_pass(task, learner)[0]] for learner in self._suited(task)}
+        """Return what the pass in the file's order found, by learner."""
+        return {learner: self.results[self._one_pass(task, learner)[0]] for learner in self._suited(task)}
 
     def _suited(self, task: Task) -> list[str]:
-        return [learner for learner in self._learners if learner not in task.without]
+        return [learner for learner in self.learners if learner not in task.without]
 
     def _trials(self, task: Task, learner: str) -> list[Run]:
-        passes = min(TUNING_PASSES, self._max_passes)
+        passes = min(TUNING_PASSES, self.max_passes)
         return [Run(task, learner, "tune", settings, 0, passes) for settings in grid_of(learner)]
 
     def _best(self, task: Task, learner: str, after: int) -> tuple[str, ...]:
         """Choose settings by the score on the held-out tail after a pass, counted from 0 or from the end."""
-        best = max(self._trials(task, learner), key=lambda run: self._results[run]["scores"][after])
+        best = max(self._trials(task, learner), key=lambda run: self.results[run]["scores"][after])
         return best.settings
 
     def _one_pass(self, task: Task, learner: str) -> list[Run]:
         settings = self._best(task, learner, 0)
-        return [Run(task, learner, "one pass", settings, order) for order in range(self._orders)]
+        return [Run(task, learner, "one pass", settings, order) for order in range(self.orders)]
 
     def _converging(self, task: Task, learner: str) -> Run:
-        return Run(task, learner, "converge", self._best(task, learner, -1), 0, self._max_passes)
+        return Run(task, learner, "converge", self._best(task, learner, -1), 0, self.max_passes)
 
     def _many_passes(self, task: Task, learner: str) -> Run:
         held_out = self._converging(task, learner)
-        passes = self._results[held_out]["passes"]
+        passes = self.results[held_out]["passes"]
         return Run(task, learner, "many passes", held_out.settings, 0, passes)
 
     def _row(self, task: Task, learner: str) -> tuple[str, ...]:
-        one = [self._results[run] for run in self._one_pass(task, learner)]
-        many = self._results[self._converging(task, learner)]
-        return (task.name, *row(learner, one, many, self._results[self._many_passes(task, learner)]))
+        one = [self.results[run] for run in self._one_pass(task, learner)]
+        many = self.results[self._converging(task, learner)]
+        return (task.name, *row(learner, one, many, self.results[self._many_passes(task, learner)]))
 
     def _spread(self, runs: Sequence[Run]) -> Iterator[tuple[Run, Found]]:
-        return spread(work, None, runs, max(1, self._jobs), fresh=self._jobs > 0)
+        return spread(work, None, runs, max(1, self.jobs), fresh=self.jobs > 0)
 
     def _do(self, runs: Sequence[Run]) -> None:
-        missing = [run for run in runs if run not in self._results]
+        missing = [run for run in runs if run not in self.results]
         for number, (run, result) in enumerate(self._spread(missing), 1):
-            self._results.add(run, result)
+            self.results.add(run, result)
             score = f"{100 * result['scores'][-1]:.2f} in {result['seconds']:.0f} s"
             say(f"{number}/{len(missing)} {run.key}: {score}")
 
@@ -126,12 +126,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def run(wanted: Sequence[Task], options: argparse.Namespace) -> None:
-    """Do the tasks one after the other; the table is written anew after each."""
+    """Do the tasks one after the other; the table is rewritten after each."""
     options.output.mkdir(parents=True, exist_ok=True)
     results = Results(options.output / "results.jsonl")
     if results.of_other_code:
         old = f"{results.of_other_code} of {len(results)} results"
-        say(f"{old} are of other kernels; choose another --output to measure anew")
+        say(f"{old} are of other kernels; choose another --output to measure again")
     if not find_spec("matplotlib"):
         say("no curves: they need matplotlib (pip install '.[study]')")
     study = Study(results, options.learners, options.orders, options.max_passes, options.jobs)

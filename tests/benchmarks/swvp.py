@@ -1,14 +1,14 @@
-"""The synthetic experiment of Dror & Reichart 2016 (section 6, table 1), with the controls that it lacks.
+"""The synthetic experiment of Dror & Reichart 2016 (section 6, table 1), with additional controls.
 
     python -m tests.benchmarks.swvp --output /tmp/swvp
 
 Per setup ten data sets from random hidden Markov models. SWVP with single positions, aggressive (A) or
 balanced (B), by margin (WM) or its rank (WMR), β of .5, 1, …, 5 chosen on dev, against Collins' perceptron
 (CSP). "wins": data sets where it beats CSP; "gener.": where the β chosen on dev is at most .5 points worse on
-test than the best. The paper's B does not impose condition (2); beside it stands B that does. The controls:
-CSP's best of ten orders (as many tries as β has); averaged weights; β = 1; one pass; the true model's
-posterior decoding, which nobody beats but by luck; other substructures; and other learners. An interrupted
-experiment goes on where it was.
+test than the best. The paper's B does not impose condition (2); the table also has a B that does. The
+controls: CSP's best of ten orders (one for each β); averaged weights; β = 1; one pass; the true model's
+posterior decoding, an upper bound on average; other substructures; and other learners. An interrupted
+experiment continues where it stopped.
 """
 
 import argparse
@@ -21,10 +21,10 @@ from pathlib import Path
 from streamlearn.app.workers import available_cores, spread
 from streamlearn.demo.hmm import SETUPS
 from tests.benchmarks.accuracy.results import Results
+from tests.benchmarks.synthetic.data_sets import Sizes
 from tests.benchmarks.synthetic.methods import METHODS
 from tests.benchmarks.synthetic.runs import PASSES, Run, work
 from tests.benchmarks.synthetic.tables import Setup, draw, markdown
-from tests.benchmarks.synthetic.worlds import Sizes
 
 
 def experiment(
@@ -36,7 +36,7 @@ def experiment(
     passes: int,
     jobs: int,
 ) -> str:
-    """Do all runs that are not done, write table.md and accuracy.png, and give the table."""
+    """Do all missing runs, write table.md and accuracy.png, and return the table."""
     output.mkdir(parents=True, exist_ok=True)
     results = Results(output / "results.jsonl")
     runs = [

@@ -14,7 +14,7 @@ LEARNER = "perceptron, average of all"
 
 
 def written(example: Example, src: str, others: bool) -> str:
-    """Give a line; the labels of others mean something else."""
+    """Return a line; the labels of others mean something else."""
     labels = [f"other-{label}" if others else label for label in example.labels or []]
     return json.dumps({"columns": example.columns, "labels": labels, "src": src}) + "\n"
 

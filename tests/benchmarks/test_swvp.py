@@ -7,8 +7,8 @@ import pytest
 
 from tests.benchmarks.swvp import experiment
 from tests.benchmarks.synthetic import methods, tables
+from tests.benchmarks.synthetic.data_sets import DataSet, Sizes
 from tests.benchmarks.synthetic.runs import Run, work
-from tests.benchmarks.synthetic.worlds import Sizes, World
 
 SIZES = Sizes(120, 60, 60)
 METHODS = ["CSP", "A-WMR", "perceptron, fading"]
@@ -61,10 +61,10 @@ def test_settings_are_chosen_on_dev_and_judged_on_test() -> None:
 
 
 def test_the_ceiling_is_that_of_the_model_which_drew_the_data() -> None:
-    world = World.draw(1, 0, Sizes(10, 3000, 3000))
-    again = World.draw(1, 0, Sizes(10, 3000, 3000))
-    assert all((one == two).all() for one, two in zip(world.words, again.words, strict=True))
-    assert not (World.draw(1, 1, SIZES).words[0] == World.draw(1, 2, SIZES).words[0]).all()
-    assert 0.6 < fmean(world.ceiling) < 0.95
-    assert sorted(map(str, world.examples(0, order=1))) == sorted(map(str, world.examples(0)))
-    assert world.examples(0, order=1) != world.examples(0)
+    data = DataSet.draw(1, 0, Sizes(10, 3000, 3000))
+    again = DataSet.draw(1, 0, Sizes(10, 3000, 3000))
+    assert all((one == two).all() for one, two in zip(data.words, again.words, strict=True))
+    assert not (DataSet.draw(1, 1, SIZES).words[0] == DataSet.draw(1, 2, SIZES).words[0]).all()
+    assert 0.6 < fmean(data.ceiling) < 0.95
+    assert sorted(map(str, data.examples(0, order=1))) == sorted(map(str, data.examples(0)))
+    assert data.examples(0, order=1) != data.examples(0)

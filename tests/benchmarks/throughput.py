@@ -1,4 +1,4 @@
-"""How fast: the learning pass, the way from files, and the way from Kafka against a bare client.
+"""Throughput of the learning pass, of learning from files, and from Kafka compared with a bare client.
 
     python -m tests.benchmarks.throughput --train ../shared/data/conll2000/train.jsonl.gz
 
@@ -37,7 +37,7 @@ from tests.kafka.topics import create, produce
 
 
 def fail(error: Exception) -> None:
-    """Refuse a file that has anything to refuse."""
+    """Raise an error for any invalid record in a file."""
     raise error
 
 
@@ -74,11 +74,11 @@ class Cost(NamedTuple):
 
     @staticmethod
     def now() -> "Cost":
-        """Give what a cost is the difference of."""
+        """Return the current clock and CPU times; a cost is the difference of two."""
         return Cost(time.perf_counter(), time.process_time(), time.thread_time())
 
     def since(self, begin: "Cost", count: int) -> "Cost":
-        """Give microseconds a sequence."""
+        """Return microseconds per sequence."""
         return Cost(*(1e6 * (b - a) / count for a, b in zip(begin, self, strict=True)))
 
 
@@ -117,14 +117,14 @@ def daemon(config: Config, count: int) -> Cost:
 
 
 def show(cost: Cost) -> str:
-    """Write a cost as one."""
+    """Return a cost as text."""
     cpu = f"CPU {cost.cpu:.1f} µs, {cost.reading:.1f} of it to read"
     return f"{1e6 / cost.wall:,.0f} sequences/s, {cost.wall:.1f} µs each ({cpu})"
 
 
 @contextmanager
 def broker() -> Iterator[Broker]:
-    """Give a running Apache Kafka."""
+    """Return a running Apache Kafka."""
     named = os.environ.get("STREAMLEARN_TEST_BROKER")
     if named:
         yield Broker(named)

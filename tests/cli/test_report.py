@@ -35,14 +35,14 @@ TITLES = [
     "Learning curve",
     "Loss",
     "Features",
-    "Growth",
-    "Rates of features",
-    "Weight by rate",
-    "Weight by order of first sighting",
-    "Labels of late",
-    "Taken for each other",
-    "Drift",
-    "Heaviest features of B-X",
+    "Known features",
+    "Learning rates of features",
+    "Weight norm by learning rate",
+    "Weight norm by order of first occurrence",
+    "Recent scores by label",
+    "Most frequent confusions",
+    "Concept drift",
+    "Features with the largest weights for B-X",
 ]
 LEARNERS = [{"kind": "adf"}, {"kind": "adf", "replay_tokens": 50}, {"kind": "perceptron"}]
 

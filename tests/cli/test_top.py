@@ -4,11 +4,11 @@ import pytest
 from prometheus_client import CollectorRegistry
 from rich.console import Console
 
-from streamlearn.cli.board import Board
 from streamlearn.events import Drift, LabelScore, StateChanged
 from streamlearn.telemetry.health import Health
 from streamlearn.telemetry.server import Server
 from streamlearn.telemetry.status import Status
+from streamlearn.terminal.board import Board
 from tests.cli.command import streamlearn
 from tests.telemetry import examples
 

@@ -3,7 +3,7 @@ from itertools import islice, pairwise, product
 import numpy as np
 import pytest
 
-from streamlearn.demo.hmm import HMM, LENGTH, SETUPS, ChangingWorld, Setup
+from streamlearn.demo.hmm import HMM, LENGTH, SETUPS, Setup, ShiftingStream
 
 # Dror & Reichart 2016, setups 1-3, with the emissions of the third as they are printed.
 PAPER = {
@@ -63,21 +63,21 @@ def test_a_model_without_noise_can_be_labelled_without_a_mistake() -> None:
     assert HMM(np.eye(2), np.eye(2)).ceiling() == pytest.approx(1.0)
 
 
-def test_the_world_changes_exactly_where_told() -> None:
+def test_the_distribution_shifts_exactly_at_the_given_sequence() -> None:
     # Each label has one word in each of the models, so that words tell where the second begins.
     setup = Setup(5, 5, (0.5, 0.5), (1.0,))
     for change_at in (0, 1, 255, 256, 1000):
-        world = ChangingWorld(setup, change_at, seed=4)
+        stream = ShiftingStream(setup, change_at, seed=4)
         of = [
             {f"y{y}": f"x{int(x)}" for y, x in enumerate(m.emission.argmax(1))}
-            for m in (world.before, world.after)
+            for m in (stream.before, stream.after)
         ]
         fits = [
             [
                 all(word_of[y] == x for x, y in zip(e.columns["w"], e.labels or [], strict=True))
                 for word_of in of
             ]
-            for e in islice(world, change_at + 300)
+            for e in islice(stream, change_at + 300)
         ]
         assert all(before for before, _ in fits[:change_at])
         assert all(after for _, after in fits[change_at:])
@@ -86,22 +86,22 @@ def test_the_world_changes_exactly_where_told() -> None:
 
 def test_equal_seeds_give_equal_streams_and_others_do_not() -> None:
     def stream(seed: int) -> list[list[str]]:
-        return [example.columns["w"] for example in islice(ChangingWorld(SETUPS[3], 10, seed), 40)]
+        return [example.columns["w"] for example in islice(ShiftingStream(SETUPS[3], 10, seed), 40)]
 
     assert stream(1) == stream(1)
     assert stream(1) != stream(2)
-    world = ChangingWorld(SETUPS[3], 10, seed=1)
-    assert list(islice(world, 40)) == list(islice(world, 40))
+    stream = ShiftingStream(SETUPS[3], 10, seed=1)
+    assert list(islice(stream, 40)) == list(islice(stream, 40))
 
 
 def test_spellings_multiply_the_words_and_say_what_the_word_said() -> None:
     setup = Setup(2, 2, (0.5, 0.5), (1.0,), spellings=10)
-    world = ChangingWorld(setup, 1000, seed=0)
+    stream = ShiftingStream(setup, 1000, seed=0)
     words_of = {
-        f"y{y}": {f"x{10 * x + n}" for n in range(10)} for y, x in enumerate(world.before.emission.argmax(1))
+        f"y{y}": {f"x{10 * x + n}" for n in range(10)} for y, x in enumerate(stream.before.emission.argmax(1))
     }
     seen: dict[str, set[str]] = {"y0": set(), "y1": set()}
-    for example in islice(world, 1000):
+    for example in islice(stream, 1000):
         for word, label in zip(example.columns["w"], example.labels or [], strict=True):
             seen[label].add(word)
     assert seen == words_of

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from streamlearn.cli.demo import demo
-from streamlearn.demo.run_options import Plan
+from streamlearn.demo.demo_options import DemoOptions
 from streamlearn.demo.runner import load_config
 from tests.waiting import until
 
@@ -64,7 +64,7 @@ def left_behind(tmp_path: Path) -> list[str]:
     return [path.name for path in (tmp_path / "scratch").iterdir() if path.name.startswith("streamlearn")]
 
 
-def test_a_bounded_run_ends_with_a_summary_and_keeps_its_state_where_told(tmp_path: Path) -> None:
+def test_a_bounded_run_ends_with_a_summary_and_keeps_its_state_in_the_given_directory(tmp_path: Path) -> None:
     arguments = (
         "--sequences",
         "2000",
@@ -90,7 +90,7 @@ def test_a_bounded_run_ends_with_a_summary_and_keeps_its_state_where_told(tmp_pa
     assert left_behind(tmp_path) == []
 
 
-def test_a_state_cannot_be_continued_since_the_broker_forgets(tmp_path: Path) -> None:
+def test_a_state_cannot_be_continued_since_the_broker_keeps_no_records(tmp_path: Path) -> None:
     (tmp_path / "something").touch()
     with started(tmp_path, "--json", "--state", str(tmp_path)) as process:
         process.wait(COMPILING_SECONDS)
@@ -132,27 +132,29 @@ def test_a_second_signal_ends_at_once_and_leaves_nothing(tmp_path: Path) -> None
 
 
 def test_the_configuration_is_the_one_among_the_examples() -> None:
-    assert load_config(Plan(overrides=["learner.average=all"])).learner.average == "all"
-    assert load_config(Plan()).learner.average == "exponential"
+    assert load_config(DemoOptions(overrides=["learner.average=all"])).learner.average == "all"
+    assert load_config(DemoOptions()).learner.average == "exponential"
 
 
 @pytest.mark.parametrize(
-    ("plan", "change_at", "span"),
+    ("options", "change_at", "span"),
     [
-        (Plan(), 20_000, 40_000),
-        (Plan(sequences=500), 250, 500),
-        (Plan(seconds=10, rate=100), 500, 1000),
-        (Plan(seconds=10, rate=0), 20_000, 40_000),
-        (Plan(seconds=10, rate=100, sequences=600), 300, 600),
-        (Plan(sequences=500, change=10), 10, 500),
-        (Plan(change=0), 0, 0),
+        (DemoOptions(), 20_000, 40_000),
+        (DemoOptions(sequences=500), 250, 500),
+        (DemoOptions(seconds=10, rate=100), 500, 1000),
+        (DemoOptions(seconds=10, rate=0), 20_000, 40_000),
+        (DemoOptions(seconds=10, rate=100, sequences=600), 300, 600),
+        (DemoOptions(sequences=500, change=10), 10, 500),
+        (DemoOptions(change=0), 0, 0),
     ],
 )
-def test_the_world_changes_in_the_middle_of_a_run_that_has_one(plan: Plan, change_at: int, span: int) -> None:
-    assert (plan.change_at, plan.span) == (change_at, span)
+def test_the_distribution_shifts_in_the_middle_of_a_run_of_known_length(
+    options: DemoOptions, change_at: int, span: int
+) -> None:
+    assert (options.change_at, options.span) == (change_at, span)
 
 
-def test_the_defaults_of_the_command_are_those_of_a_plan() -> None:
+def test_the_defaults_of_the_command_are_those_of_the_options() -> None:
     assert demo.__defaults__ is not None
     rate, sequences, seconds, change, state, port, seed, *_ = demo.__defaults__
-    assert Plan(rate, sequences, seconds, change, state, port, seed) == Plan()
+    assert DemoOptions(rate, sequences, seconds, change, state, port, seed) == DemoOptions()

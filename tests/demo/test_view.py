@@ -2,16 +2,16 @@ import io
 import logging
 from collections.abc import Iterator
 
-import numpy as np
 import pytest
 from rich.console import Console
 
 from streamlearn.data import PartitionStatus, TopicPartition
-from streamlearn.demo.chart import chart
-from streamlearn.demo.totals import Totals
-from streamlearn.demo.view import LiveView, Scene, fits
+from streamlearn.demo.summary import Summary
+from streamlearn.demo.view import LiveView, ViewState, fits
 from streamlearn.errors import Reason
-from streamlearn.events import CheckpointDone, Learned, Polled, Rejected, StateChanged
+from streamlearn.events import CheckpointDone, LabelScore, Learned, Polled, Rejected, StateChanged
+from streamlearn.monitor.history import History
+from streamlearn.telemetry.status import Status
 
 
 class Clock:
@@ -22,11 +22,12 @@ class Clock:
         return self.now
 
 
-def learned(sequences: int, mistakes: int) -> Learned:
+def learned(sequences: int, mistakes: int, seen: int) -> Learned:
     return Learned(
         sequences=sequences, tokens=8 * sequences, sequence_mistakes=0, token_mistakes=mistakes, updates=0,
-        loss=0.0, lengths=[8] * sequences, decode_seconds=0.0, learn_seconds=0.0, progressive={}, gauges={},
-        sequences_seen=sequences,
+        loss=0.0, lengths=[8] * sequences, decode_seconds=0.0, learn_seconds=0.0, gauges={},
+        progressive={"accuracy/token/recent": 0.5, "accuracy/token/lifetime": 0.7}, sequences_seen=seen,
+        labels={f"y{y}": LabelScore(0.5, 0.5, 0.5, 3) for y in range(7)},
     )  # fmt: skip
 
 
@@ -36,18 +37,30 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-def tally(clock: Clock) -> Totals:
-    tally = Totals(change_at=2000, clock=clock)
-    tally(StateChanged("running"))
-    for step in range(40):
-        clock.now += 0.1
-        tally(learned(100, 80 if step < 20 else 400))
-    partition = TopicPartition("t", 0)
-    tally(Polled({}, {}, {}, {partition: PartitionStatus(10, 1244, 1234)}, True))
-    tally(Rejected("t", 0, 5, Reason.SYNTAX, "bad"))
-    tally(CheckpointDone("written", 1, 412_000, 0.0, 0.0, 0))
+def summary(clock: Clock) -> Summary:
+    return Summary(change_at=2000, clock=clock)
+
+
+@pytest.fixture
+def status(clock: Clock, summary: Summary) -> Status:
+    """Return the status after 40 batches, of which the last 20 have half of the tokens wrong."""
+    history = History()
+    about = {"version": "0", "model": "hmm-demo", "learner": "perceptron"}
+    status = Status(about, lambda: history.curve(160), list, clock)
+    partition = TopicPartition("hmm-demo", 0)
+    batches = [learned(100, 80 if n < 20 else 400, 100 * (n + 1)) for n in range(40)]
+    for event in (
+        StateChanged("running"),
+        *batches,
+        Polled({}, {}, {}, {partition: PartitionStatus(10, 1244, 1234)}, True),
+        Rejected("hmm-demo", 0, 5, Reason.SYNTAX, "bad"),
+        CheckpointDone("written", 1, 412_000, 0.0, 0.0, 0),
+    ):
+        clock.now += 0.1 if isinstance(event, Learned) else 0.0
+        for observer in (history, status, summary):
+            observer(event)
     clock.now += 2
-    return tally
+    return status
 
 
 def drawn(view: LiveView, width: int = 80, height: int = 24) -> list[str]:
@@ -56,44 +69,61 @@ def drawn(view: LiveView, width: int = 80, height: int = 24) -> list[str]:
     return console.export_text().splitlines()
 
 
-def make_view(tally: Totals, scene: Scene) -> LiveView:
-    return LiveView(tally, scene, Console(file=io.StringIO(), width=80, height=24))
+def make_view(state: ViewState) -> LiveView:
+    return LiveView(state, Console(file=io.StringIO(), width=80, height=24))
 
 
-def test_the_view_shows_every_figure_at_80_columns(tally: Totals) -> None:
-    scene = Scene(
-        "learning", "1,000 sequences/s", "http://127.0.0.1:9464/metrics", span=4000, best=(0.9, 0.9)
-    )
-    lines = drawn(make_view(tally, scene))
+@pytest.mark.parametrize("size", [(80, 24), (120, 40)])
+def test_the_view_shows_status_and_shift(status: Status, size: tuple[int, int]) -> None:
+    state = ViewState(
+        "learning", "1,000 sequences/s", "http://127.0.0.1:9464/metrics", " (port 1 is taken)",
+        change_at=2000, span=4000, best=(0.9, 0.9), status=status,
+    )  # fmt: skip
+    lines = drawn(make_view(state), *size)
     text = "\n".join(lines)
     for wanted in (
-        "learning", "http://127.0.0.1:9464/metrics", "4,000 sequences, 32,000 tokens in 6 s",
-        "lag 1,234 records", "1 rejected", "1 checkpoint, the last 412 kB, 2 s ago",
-        "50.0 % of the last 1,000", "70.0 % of all", "▲ 2,000", "Ctrl-C stops", "best possible",
+        "learning", "1,000 sequences/s", "http://127.0.0.1:9464/metrics (port 1 is taken)", "50.0 %",
+        "70.0 %", "4,000", "1,234", "2 s ago", "▲ 2,000", "distribution shift",
+        "best possible", "Ctrl-C stops",
     ):  # fmt: skip
-        assert wanted in text
-    assert {len(line) for line in lines} == {80}
-    assert len(lines) <= 24
+        assert wanted in text, text
+    assert ("y0" in text) == (size[1] > 24), "tables are shown where the chart leaves room"
+    assert {len(line) for line in lines} == {size[0]}
+    assert len(lines) <= size[1]
 
 
-def test_the_speed_is_that_of_late_and_the_average_once_ended(tally: Totals, clock: Clock) -> None:
-    # Ten batches a second until two seconds ago, seen through a window of three seconds.
-    assert tally.speed()[0] == pytest.approx(1000 / 3, rel=0.2)
-    clock.now += 60
-    assert tally.speed() == (0, 0)
-    tally(StateChanged("stopping"))
-    assert tally.speed()[0] == pytest.approx(4000 / 66)
+def test_the_summary_scores_before_and_after_the_shift(status: Status, summary: Summary) -> None:
+    status(StateChanged("stopping"))
+    summary(StateChanged("stopping"))
+    assert summary.figures() == {
+        "sequences": 4000,
+        "tokens": 32_000,
+        "seconds": 6.0,
+        "sequences_per_second": 666.7,
+        "tokens_per_second": 5333.3,
+        "change_at": 2000,
+        "accuracy_window": 1000,
+        "accuracy_before_change": pytest.approx(0.9),
+        "accuracy_after_change": pytest.approx(0.5),
+        "accuracy_at_end": pytest.approx(0.5),
+        "accuracy_lifetime": pytest.approx(0.7),
+        "checkpoints": 1,
+        "lag": 1234,
+        "rejected": 1,
+    }
+
+
+def test_a_run_that_learned_nothing_has_a_summary_too(summary: Summary) -> None:
+    figures = summary.figures()
+    assert figures["sequences"] == 0
+    assert figures["accuracy_lifetime"] is None
 
 
 @pytest.mark.parametrize("size", [(80, 24), (200, 60), (60, 10), (30, 5)])
 def test_nothing_seen_yet_can_be_drawn_at_any_size(size: tuple[int, int]) -> None:
-    lines = drawn(make_view(Totals(change_at=0), Scene()), *size)
+    lines = drawn(make_view(ViewState()), *size)
     assert "loading" in lines[0] or size[0] < 60
-    assert "no checkpoint yet" in "\n".join(lines) or size[0] < 60
-
-
-def test_a_longer_run_than_expected_still_fits(tally: Totals) -> None:
-    assert "4,000 sequences │" in "\n".join(drawn(make_view(tally, Scene(span=100, best=(0.5, 0.6)))))
+    assert "none yet" in "\n".join(lines) or size[0] < 60
 
 
 @pytest.fixture
@@ -108,29 +138,23 @@ def root_logger() -> Iterator[None]:
 
 @pytest.mark.usefixtures("root_logger")
 def test_warnings_go_into_the_view_and_nothing_else_is_logged(
-    tally: Totals, capsys: pytest.CaptureFixture[str]
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    scene = Scene()
-    with make_view(tally, scene) as view:
+    state = ViewState()
+    with make_view(state) as view:
         logging.getLogger("other").info("chatter")
-        assert scene.notice == ""
+        assert state.warning == ""
         logging.getLogger("other").warning("disk\nfull")
         assert "disk full" in "\n".join(drawn(view))
     assert capsys.readouterr().err == ""
 
 
 def test_a_stop_that_must_wait_for_a_step_is_acknowledged() -> None:
-    scene = Scene(phase="compiling", asked=lambda: True)
-    assert "stopping after this step: compiling" in drawn(make_view(Totals(0), scene))[0]
+    state = ViewState(phase="compiling", asked=lambda: True)
+    assert "stopping after this step: compiling" in drawn(make_view(state))[0]
 
 
 def test_only_a_capable_terminal_gets_the_view() -> None:
     assert not fits(Console(file=io.StringIO()))
     assert not fits(Console(file=io.TextIOWrapper(io.BytesIO(), "latin-1"), force_terminal=True))
     assert fits(Console(file=io.TextIOWrapper(io.BytesIO(), "utf-8"), force_terminal=True, _environ={}))
-
-
-def test_a_rising_line_is_joined_and_gaps_are_not() -> None:
-    values = np.array([0.0, 0.99, np.nan, np.nan, 0.5, 0.5])
-    lines = [line.plain for line in chart(values, 2, mark=None, guides={})]
-    assert lines == ["100 % │⢸  ", "  0 % │⡸ ⠉"]

@@ -1,6 +1,6 @@
 """The generator of the dashboards, loaded from where it is."""
 
-import sys
+import runpy
 from pathlib import Path
 from typing import Any
 
@@ -8,12 +8,7 @@ DEPLOY = Path(__file__).parents[2] / "deploy"
 
 
 def dashboards() -> list[dict[str, Any]]:
-    sys.path.insert(0, str(DEPLOY / "grafana"))
-    try:
-        from panels import DASHBOARDS
-    finally:
-        sys.path.pop(0)
-    return DASHBOARDS
+    return runpy.run_path(str(DEPLOY / "grafana" / "build.py"))["dashboards"]()
 
 
 def panels(dashboard: dict[str, Any]) -> list[dict[str, Any]]:

@@ -79,7 +79,7 @@ def test_what_is_provisioned_is_there():
 
 
 def lost(before, after, place=""):
-    """Give the places of what is in one tree and not, or not as it is, in the other."""
+    """Return the places of what is in one tree and not, or not as it is, in the other."""
     if isinstance(before, dict) and isinstance(after, dict):
         for key, value in before.items():
             yield from lost(value, after.get(key), f"{place}/{key}")

@@ -31,7 +31,7 @@ VARIABLES = {"$job": ".*", "$instance": ".*", "$topic": ".*", "$__rate_interval"
 
 
 def expressions() -> dict[str, str]:
-    """Give every expression by where it stands; of comparisons the side that is watched."""
+    """Return every expression by where it stands; of comparisons the side that is watched."""
     found = {}
     for dashboard in dashboards():
         for panel in panels(dashboard):

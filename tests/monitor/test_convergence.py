@@ -61,7 +61,7 @@ def test_new_rows_and_labels_count_as_changed_from_zero_and_old_ones_as_unchange
     assert after(old, new)["update_norm"] == pytest.approx(np.sqrt(2 * rows), rel=0.01)
 
 
-def test_before_the_end_of_the_first_stretch_nothing_is_known():
+def test_before_the_end_of_the_first_interval_nothing_is_known():
     convergence = Convergence()
     convergence.add(1999, 1.0)
     assert not convergence.is_due
@@ -70,7 +70,7 @@ def test_before_the_end_of_the_first_stretch_nothing_is_known():
     assert convergence.is_due
 
 
-def test_stretches_grow_until_comparing_is_cheap():
+def test_intervals_grow_until_measuring_is_cheap():
     now = iter(range(100))
     convergence = Convergence(clock=lambda: next(now))
     for sequences, is_due in ((2000, True), (2000, False), (2000, True), (7999, False), (1, True)):

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from streamlearn.monitor.detector import LATE, Detector
+from streamlearn.monitor.detector import RECENT, Detector
 
 KINDS = ["adwin", "page_hinkley", "kswin"]
 
@@ -65,6 +65,6 @@ def test_a_restored_detector_scores_as_the_one_that_was_saved():
     detector, resumed = Detector("adwin"), Detector("adwin")
     found(detector, values)
     resumed.restore(detector.state())
-    old, late = np.array(values[:-LATE]), np.array(values[-LATE:])
-    expected = (late.mean() - old.mean()) / (old.std() / LATE**0.5)
+    old, late = np.array(values[:-RECENT]), np.array(values[-RECENT:])
+    expected = (late.mean() - old.mean()) / (old.std() / RECENT**0.5)
     assert detector.score() == resumed.score() == pytest.approx(expected)

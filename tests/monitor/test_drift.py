@@ -9,7 +9,7 @@ from streamlearn.monitor.signals import LearnedBatch
 
 
 def lesson(first, sequences, change=3000):
-    """Give one-token sequences of which one in ten is wrong, and after the change two in three."""
+    """Return one-token sequences of which one in ten is wrong, and after the change two in three."""
     numbers = np.arange(first, first + sequences)
     draws = np.random.default_rng(0).random(20_000)[numbers]
     wrong = draws < np.where(numbers < change, 0.1, 2 / 3)

@@ -29,7 +29,7 @@ def fed(history, count, **changes):
     return history
 
 
-def test_each_stretch_is_scored_by_itself():
+def test_each_interval_is_scored_separately():
     history = History(clock=Clock())
     fed(history, 5, wrong=5)
     fed(history, 5, wrong=1, gauges={"features_known": 7.0}, progressive={"f1/micro/fading": 0.5})
@@ -89,3 +89,14 @@ def test_nothing_learned_has_no_curve_and_no_state_is_a_beginning():
     history = History()
     history.restore({})
     assert set(map(tuple, history.curve(5).values())) == {()}
+
+
+def test_the_accuracy_of_any_part_of_the_stream_is_interpolated():
+    history = History(clock=Clock())
+    assert history.accuracy(0, 10) is None
+    history(batch(sequences=100, tokens=800, wrong=400))
+    history(batch(sequences=100, tokens=800, wrong=0))
+    assert history.accuracy(0, 200) == pytest.approx(0.75)
+    assert history.accuracy(-50, 50) == pytest.approx(0.5)
+    assert history.accuracy(50, 150) == pytest.approx(0.75)
+    assert history.accuracy(200, 300) is None

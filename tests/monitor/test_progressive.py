@@ -10,7 +10,7 @@ from tests.monitor.batches import cut, encode, labelled
 
 
 def saved(progressive):
-    """Give the scores that a restart does not change: the hour is that of the process."""
+    """Return the scores that a restart does not change: the hour is that of the process."""
     return {name: score for name, score in progressive.scores().items() if not name.endswith("/hour")}
 
 

@@ -73,7 +73,7 @@ def test_who_does_not_log_in_sees_nothing(guarded, path):
     ):
         status, body, challenge = get(guarded, path, login)
         assert (status, challenge) == (401, 'Basic realm="streamlearn", charset="UTF-8"')
-        assert body == "user and password are wanted\n"
+        assert body == "user and password required\n"
 
 
 def test_who_logs_in_sees_all(guarded):

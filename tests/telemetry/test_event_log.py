@@ -8,21 +8,10 @@ from streamlearn.telemetry.event_log import EventLog
 from tests.telemetry import examples
 
 
-class Clock:
-    now = 0.0
-
-    def __call__(self):
-        return self.now
-
-
-@pytest.fixture
-def clock():
-    return Clock()
-
-
 @pytest.fixture
 def log(clock, caplog):
     caplog.set_level(logging.INFO)
+    clock.now = 0.0
     return EventLog(progress_seconds=10, rejects_per_minute=2, clock=clock)
 
 
@@ -56,7 +45,7 @@ def test_what_an_operator_wants_to_know(log, clock, caplog):
     assert fields["checkpoint_failed"]["message"] == "no space left on device"
 
 
-def test_drift_is_told_at_once(log, caplog):
+def test_drift_is_logged_immediately(log, caplog):
     log(examples.learned(drifts=[Drift(500, "error", "adwin", 0.1, 0.6, ("rewarm",))]))
     [(event, fields)] = lines(caplog)
     assert event == "drift"
@@ -101,7 +90,7 @@ def test_a_broker_that_is_away_at_the_start_is_told(log, caplog):
     assert words(caplog) == ["broker_disconnected"]
 
 
-def test_duplicates_are_told_with_the_progress_if_there_were_any(log, clock, caplog):
+def test_duplicates_are_counted_in_the_progress_line_if_there_were_any(log, clock, caplog):
     for clock.now, counts in ((5, [2, 3]), (10, []), (20, []), (30, [])):
         for count in counts:
             log(Duplicated(count))
@@ -110,7 +99,7 @@ def test_duplicates_are_told_with_the_progress_if_there_were_any(log, clock, cap
     assert told == [5, None, None]
 
 
-def test_progress_is_told_at_intervals_and_an_idle_stream_is_quiet(log, clock, caplog):
+def test_progress_is_logged_at_intervals_and_an_idle_stream_is_quiet(log, clock, caplog):
     log(examples.polled(partitions=2))
     caplog.clear()
     for clock.now in (1, 5, 9, 20):

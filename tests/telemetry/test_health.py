@@ -5,18 +5,6 @@ from streamlearn.telemetry.health import Health
 from tests.telemetry import examples
 
 
-class Clock:
-    now = 1000.0
-
-    def __call__(self):
-        return self.now
-
-
-@pytest.fixture
-def clock():
-    return Clock()
-
-
 @pytest.fixture
 def health(clock):
     return Health(stall_seconds=60, clock=clock)

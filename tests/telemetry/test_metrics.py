@@ -115,7 +115,9 @@ def test_gauges_with_labels_are_shown_by_the_catalogue_alone():
 def test_a_gauge_that_no_metric_shows_is_told_once(caplog):
     event = examples.learned(gauges={"surprise": 1.0})
     Scraped(event, event)
-    assert [record.getMessage() for record in caplog.records] == ["no metric shows the learner's 'surprise'"]
+    assert [record.getMessage() for record in caplog.records] == [
+        "no metric is defined for the learner's gauge 'surprise'"
+    ]
 
 
 def test_polls_are_shown_by_partition():

@@ -91,10 +91,10 @@ def test_what_the_status_page_shows_is_json(registry, health):
     assert json.loads(body) == {"state": "running"}
 
 
-def test_other_paths_are_not_found_and_told_what_there_is(server):
+def test_other_paths_are_not_found_and_the_answer_lists_those_available(server):
     response, body = get(server, "/favicon.ico")
     assert response.status == 404
-    assert body == b"not found; there are:\n/\n/status.json\n/metrics\n/healthz\n/readyz\n"
+    assert body == b"not found; available:\n/\n/status.json\n/metrics\n/healthz\n/readyz\n"
 
 
 @pytest.mark.parametrize("path", ["/", "/status.json", "/metrics", "/healthz"])

@@ -7,18 +7,6 @@ from streamlearn.telemetry.status import Status
 from tests.telemetry import examples
 
 
-class Clock:
-    now = 1000.0
-
-    def __call__(self):
-        return self.now
-
-
-@pytest.fixture
-def clock():
-    return Clock()
-
-
 @pytest.fixture
 def status(clock):
     about = {"version": "0.1.0", "model": "np", "learner": "adf"}
@@ -86,3 +74,11 @@ def test_labels_are_plain(status):
     shown = status.snapshot()
     assert shown["labels"]["NP"]["support"] == 4
     assert shown["confusions"] == [["NP", "VP", 3]]
+
+
+def test_a_daemon_that_has_just_started_shows_its_speed_since_then(status, clock):
+    clock.now = 1100.0
+    status(StateChanged("running"))
+    clock.now = 1104.0
+    status(examples.learned())
+    assert status.snapshot()["sequences_per_second"] == pytest.approx(2 / 4)

@@ -1,4 +1,4 @@
-"""What was measured: kept as JSON Lines, told as a table."""
+"""The results: stored as JSON Lines, rendered as a table."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -39,11 +39,11 @@ class Results:
 
     @property
     def of_other_code(self) -> int:
-        """How many were measured before a kernel changed."""
+        """Number of results measured before a kernel changed."""
         return sum(entry["code"] != CODE for entry in self._found.values())
 
     def add(self, run: Run, result: Found) -> None:
-        """Keep a result."""
+        """Store a result."""
         entry = {"key": run.key, "code": CODE, **result}
         self._found[run.key] = entry
         with self._path.open("a") as file:
@@ -51,7 +51,7 @@ class Results:
 
 
 def row(learner: str, one: Sequence[Found], many: Found, test: Found) -> tuple[str, ...]:
-    """Give the row of a learner: one pass in several orders, converged on the held-out tail, tested."""
+    """Return the row of a learner: one pass in several orders, converged on the held-out tail, tested."""
     scores = [100 * found["scores"][-1] for found in one]
     spread = f" ± {stdev(scores):.2f}" if len(scores) > 1 else ""
     peak = one[0]["peak_bytes"]

@@ -1,4 +1,4 @@
-"""One run of one learner on one task, in a process of its own."""
+"""One run of one learner on one task, in its own process."""
 
 import time
 from collections.abc import Iterator, Sequence
@@ -25,12 +25,12 @@ BATCH = 64
 
 @dataclass(frozen=True)
 class Run:
-    """What is to be done.
+    """The description of a run.
 
     Attributes
     ----------
     part : "tune": some passes over nine tenths of the training set, each scored on the last tenth;
-        "converge": the same until the scores stand still; "one pass" and "many passes": over all of the
+        "converge": the same until the scores converge; "one pass" and "many passes": over all of the
         training set, then the test set is read once.
     settings : of the learner, ``dotted.key=value``.
     order : 0 is the file's, others are shuffles by this seed.
@@ -46,7 +46,7 @@ class Run:
 
     @property
     def key(self) -> str:
-        """Tell it from all other runs, and from those with another configuration, in words."""
+        """Return a name that identifies the run and its configuration."""
         settings = " ".join(setting.removeprefix("learner.") for setting in self.settings)
         words = f"{self.task.name} {self.learner} {self.part} {settings} order {self.order} × {self.passes}"
         return f"{words} [{digest(learned_part(_configured(self)))[:8]}]"
@@ -59,13 +59,13 @@ def _configured(run: Run) -> Config:
 
 @dataclass
 class Result:
-    """What came out.
+    """The results of a run.
 
     Attributes
     ----------
     scores : of each pass that was scored, 0-1; `metric` is f1 or token_accuracy.
     tokens_per_second : of features, prediction and update in the learning thread; `seconds` is the whole.
-    peak_bytes : the most memory that the process ever had; None where the system does not tell.
+    peak_bytes : the most memory that the process ever had; None if the system does not report it.
     curve : of the first pass: (sequences, lifetime, recent) progressive score.
     """
 
@@ -80,7 +80,7 @@ class Result:
 
 
 def work(_: None, run: Run) -> dict[str, Any]:
-    """Run, and give a Result as plain data."""
+    """Run, and return a Result as plain data."""
     begin = time.perf_counter()
     config = _configured(run)
     warm_up(config, lambda _: None)
@@ -91,7 +91,7 @@ def work(_: None, run: Run) -> dict[str, Any]:
 
 
 def read(config: Config, path: Path) -> Iterator[Located]:
-    """Read a file in which nothing may be wrong."""
+    """Read a file that must not contain invalid records."""
 
     def fail(error: Exception) -> None:
         raise error
@@ -164,7 +164,7 @@ def _held_out(run: Run, config: Config) -> Result:
 
 
 def has_converged(scores: Sequence[float]) -> bool:
-    """Tell whether the last passes score alike."""
+    """Return whether the last passes score alike."""
     last = scores[-CRITERION_PASSES:]
     return len(last) == CRITERION_PASSES and 100 * (max(last) - min(last)) < CRITERION_POINTS
 

@@ -27,7 +27,7 @@ ALL = -1
 
 
 def part_of(example: Example) -> int:
-    """Give the part that a sentence belongs to."""
+    """Return the part that a sentence belongs to."""
     return crc32("\n".join(example.columns["w"]).encode()) % PARTS
 
 

@@ -1,4 +1,4 @@
-"""What is learned, from which files, with which settings tried: the study as data."""
+"""The tasks of the study: files, configurations and grids of settings."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -30,19 +30,19 @@ class Task:
     without: tuple[str, ...] = ()
 
     def load(self, *settings: str) -> Config:
-        """Give the configuration with further changes."""
+        """Return the configuration with further changes."""
         return load(self.config, [*self.settings, *settings])
 
 
 def second_order(config: Path) -> str:
-    """Give the change that adds triples of labels to the templates of a configuration."""
+    """Return the change that adds triples of labels to the templates of a configuration."""
     return "features.templates=" + json.dumps(f"{load(config).features.templates}\nT")
 
 
 def tasks(data: Path, output: Path) -> list[Task]:
-    """Give all tasks; `output` holds what the study prepares for itself.
+    """Return all tasks; `output` holds what the study prepares for itself.
 
-    Of PKU a tenth is taken, as of MSR there is no more: all of the month takes ten times as long. Brown has
+    Of PKU a tenth is taken, as of MSR there is no more: all of the month takes ten times longer. Brown has
     461 tags: a pass takes a minute, and the voted perceptron 10 GB.
     """
 

@@ -1,4 +1,4 @@
-"""What is compared: learners with the settings that are tried for each."""
+"""The methods compared: learners, and the settings tried for each."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ class Setting:
 
 @dataclass(frozen=True)
 class Method:
-    """One of `settings` is chosen on dev, for every column of the table anew.
+    """One of `settings` is chosen on dev, separately for every column of the table.
 
     Attributes
     ----------

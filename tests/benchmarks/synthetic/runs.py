@@ -15,8 +15,8 @@ from streamlearn.kernels.chain.mask import ANYTHING
 from streamlearn.learners.base import Learner, Supervision
 from streamlearn.learners.chain import ChainSpec
 from streamlearn.learners.decoding import Decoder
+from tests.benchmarks.synthetic.data_sets import DataSet, Sizes
 from tests.benchmarks.synthetic.methods import METHODS, Setting
-from tests.benchmarks.synthetic.worlds import Sizes, World
 
 # The paper's features: x_i with y_i, y_i alone, and the pair of labels, alone and with x_i. Its x_i alone is
 # the same for all labellings, and its y_{i−1} alone is a sum of pairs.
@@ -27,7 +27,7 @@ PASSES = 10
 
 @dataclass(frozen=True)
 class Run:
-    """What is to be done.
+    """The description of a run.
 
     Attributes
     ----------
@@ -42,7 +42,7 @@ class Run:
 
     @property
     def key(self) -> str:
-        """Tell it from all other runs, in words."""
+        """Return a name that identifies the run."""
         sizes = f"{self.sizes.train}/{self.sizes.dev}/{self.sizes.test}"
         return f"setup {self.setup} set {self.number} {self.method} × {self.passes} of {sizes}"
 
@@ -50,22 +50,22 @@ class Run:
 class Encoded:
     """The rows of one data set, with the training set in one order: learners of all settings share them."""
 
-    def __init__(self, world: World, order: int) -> None:
+    def __init__(self, data: DataSet, order: int) -> None:
         features = {"columns": ["w"], "templates": TEMPLATES, "max_features": 64, "max_edge_features": 64}
         tagger = build_tagger(Config.model_validate({"features": features}))
-        batch = tagger.encode(world.examples(0, order)).batch
+        batch = tagger.encode(data.examples(0, order)).batch
         self.space = tagger._space
         self.train = self.space.rows(batch, grow=True)
         self.supervision = Supervision(batch.labels, batch.labels_known, batch.importance, ANYTHING)
         self.held_out = [
-            self.space.rows(tagger.encode(world.examples(part), learn=False).batch, grow=False)
+            self.space.rows(tagger.encode(data.examples(part), learn=False).batch, grow=False)
             for part in (1, 2)
         ]
         self._numbers = np.array([int(label[1:]) for label in tagger.labels])
-        self._gold = [labels.ravel() for labels in world.labels[1:]]
+        self._gold = [labels.ravel() for labels in data.labels[1:]]
 
     def accuracies(self, learner: Learner, averaged: bool) -> list[float]:
-        """Give token accuracy on dev and test, with the weights that a learner predicts with or the last."""
+        """Return token accuracy on dev and test, with a learner's prediction weights or its last."""
         found = []
         for rows, gold in zip(self.held_out, self._gold, strict=True):
             scoring = learner.scoring(rows)
@@ -77,25 +77,25 @@ class Encoded:
 
 
 def work(_: None, run: Run) -> dict[str, Any]:
-    """Give `scores`: for each setting, by column ("last 1", "averaged 10", …) the accuracy on dev and test.
+    """Return `scores`: for each setting, by column ("last 1", "averaged 10", …) the accuracy on dev and test.
 
     `ceiling` is that of the true model.
     """
-    world, method = _world(run.setup, run.number, run.sizes), METHODS[run.method]
+    data, method = _data_set(run.setup, run.number, run.sizes), METHODS[run.method]
     passes = {1} if method.once else {1, run.passes}
-    scores = [_scores(_encoded(world, setting.order), setting, passes) for setting in method.settings]
-    return {"scores": scores, "ceiling": world.ceiling}
+    scores = [_scores(_encoded(data, setting.order), setting, passes) for setting in method.settings]
+    return {"scores": scores, "ceiling": data.ceiling}
 
 
 # The methods of one data set come one after the other.
 @lru_cache(maxsize=1)
-def _world(setup: int, number: int, sizes: Sizes) -> World:
-    return World.draw(setup, number, sizes)
+def _data_set(setup: int, number: int, sizes: Sizes) -> DataSet:
+    return DataSet.draw(setup, number, sizes)
 
 
 @lru_cache(maxsize=1)
-def _encoded(world: World, order: int) -> Encoded:
-    return Encoded(world, order)
+def _encoded(data: DataSet, order: int) -> Encoded:
+    return Encoded(data, order)
 
 
 def _scores(data: Encoded, setting: Setting, wanted: set[int]) -> dict[str, list[float]]:

@@ -1,4 +1,4 @@
-"""What came out, as a table and as a picture."""
+"""The results as a table and as a figure."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -15,12 +15,12 @@ TOLERANCE = 0.005
 
 
 def chosen(found: Found, column: str, split: int = TEST) -> float:
-    """Give the accuracy of the setting that is best on dev, the first of equals."""
+    """Return the accuracy of the setting that is best on dev, the first of equals."""
     return max((scores[column] for scores in found["scores"]), key=lambda pair: pair[DEV])[split]
 
 
 def generalises(found: Found, column: str) -> bool:
-    """Tell whether the setting chosen on dev is about the best on test."""
+    """Return whether the setting chosen on dev is about the best on test."""
     return chosen(found, column) >= max(scores[column][TEST] for scores in found["scores"]) - TOLERANCE
 
 
@@ -39,18 +39,18 @@ class Setup:
         self.passes = passes
 
     def accuracies(self, method: str, column: str) -> list[float]:
-        """Give test accuracies by data set; none where the method has no such column."""
+        """Return test accuracies by data set; none where the method has no such column."""
         if column not in self.found[method][0]["scores"][0]:
             return []
         return [100 * chosen(each, column) for each in self.found[method]]
 
     @property
     def ceiling(self) -> list[float]:
-        """Give test accuracies of the true models."""
+        """Return test accuracies of the true models."""
         return [100 * each["ceiling"][TEST] for each in next(iter(self.found.values()))]
 
     def rows(self) -> list[tuple[str, ...]]:
-        """Give a row a method, and one of the ceiling."""
+        """Return a row a method, and one of the ceiling."""
         ceiling = (str(self.number), "true model", _mean(self.ceiling), *6 * [""])
         return [self._row(method) for method in self.found] + [ceiling]
 

@@ -1,4 +1,4 @@
-"""The data sets: hidden Markov models of the paper's setups, and what is drawn from them."""
+"""The data sets: samples from hidden Markov models of the paper's setups."""
 
 from dataclasses import dataclass
 
@@ -21,8 +21,8 @@ class Sizes:
 
 
 @dataclass(frozen=True, eq=False)
-class World:
-    """One data set: sequences of 8 positions, and how often who knows the model guesses right.
+class DataSet:
+    """One data set: sequences of 8 positions, and the accuracy of the true model.
 
     Attributes
     ----------
@@ -35,7 +35,7 @@ class World:
     ceiling: tuple[float, float]
 
     @classmethod
-    def draw(cls, setup: int, number: int, sizes: Sizes) -> "World":
+    def draw(cls, setup: int, number: int, sizes: Sizes) -> "DataSet":
         """Draw data set `number` of a setup; it is the same every time."""
         rng = np.random.default_rng((setup, number))
         model = HMM.draw(SETUPS[setup], rng)
@@ -47,7 +47,7 @@ class World:
         return cls(tuple(word_parts), tuple(label_parts), tuple(ceiling))
 
     def examples(self, part: int, order: int = 0) -> list[Example]:
-        """Give train (0), dev (1) or test (2) as drawn, or in the order of a shuffle of this number."""
+        """Return train (0), dev (1) or test (2) as drawn, or in the order of a shuffle of this number."""
         words, labels = self.words[part], self.labels[part]
         if order:
             places = np.random.default_rng(order).permutation(len(words))

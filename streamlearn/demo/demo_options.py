@@ -1,4 +1,4 @@
-"""What a run of the demo is to be."""
+"""The options of a demo run."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,17 +8,17 @@ _CHANGE_AT = 20_000
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
-    """How much is fed and how fast, and when the world changes.
+class DemoOptions:
+    """Amount and speed of the data, and the place of the distribution shift.
 
     Attributes
     ----------
-    rate : sequences a second; 0 is as fast as it goes.
-    sequences, seconds : when to end, whichever comes first; None is not at all.
-    change : sequence number at which the world changes; None is in the middle, see `change_at`.
-    state : directory that keeps the checkpoints; None uses one that is removed.
-    port : of the metrics; where it is taken, a free one is used instead.
-    seed : of the generated world.
+    rate : sequences per second; 0 is unlimited.
+    sequences, seconds : when to stop, whichever comes first; None is unlimited.
+    change : sequence number of the distribution shift; None is the middle, see `change_at`.
+    state : directory to keep the checkpoints in; None uses a temporary one.
+    port : of the metrics; a free one is used if it is taken.
+    seed : of the generated data.
     overrides : ``dotted.key=value`` over the demo's configuration.
     """
 
@@ -33,17 +33,18 @@ class Plan:
 
     @property
     def expected(self) -> int | None:
-        """How many sequences the run will have, as far as one can tell."""
+        """Expected number of sequences, or None if unknown."""
         by_time = int(self.seconds * self.rate) if self.seconds and self.rate else None
         bounds = [bound for bound in (self.sequences, by_time) if bound]
         return min(bounds, default=None)
 
     @property
     def change_at(self) -> int:
-        """Sequence number at which the world changes: the middle of a run that has one.
+        """Sequence number of the distribution shift: the middle of a run of known length.
 
-        >>> Plan(sequences=3000).change_at, Plan(rate=100, seconds=60).change_at, Plan().change_at
-        (1500, 3000, 20000)
+        >>> options = DemoOptions(sequences=3000), DemoOptions(rate=100, seconds=60), DemoOptions()
+        >>> [each.change_at for each in options]
+        [1500, 3000, 20000]
         """
         if self.change is not None:
             return self.change
@@ -51,5 +52,5 @@ class Plan:
 
     @property
     def span(self) -> int:
-        """Sequences to make room for in a chart."""
+        """Sequences on the axis of the chart."""
         return self.expected or 2 * self.change_at

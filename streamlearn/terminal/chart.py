@@ -1,9 +1,8 @@
-"""A line over time as text: braille dots, two columns and four rows in a character."""
+"""A line chart as text: braille dots, two columns and four rows per character."""
 
+import math
 from collections.abc import Mapping, Sequence
 
-import numpy as np
-from numpy.typing import NDArray
 from rich.text import Text
 
 _BLANK = 0x2800
@@ -12,19 +11,19 @@ _DOTS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))
 _LEVELS = ((0.5, "50 %"), (0, "100 %"), (1, "0 %"))
 GUTTER = 7
 
-Values = Sequence[float] | NDArray[np.float64]
-
 LINE, MARK, GUIDE, AXIS = "bold green", "bold magenta", "cyan", "dim"
 
 
-def chart(values: Values, height: int, mark: int | None, guides: Mapping[range, float]) -> list[Text]:
+def chart(
+    values: Sequence[float], height: int, mark: int | None, guides: Mapping[range, float]
+) -> list[Text]:
     """Draw ratios 0-1 as `height` lines of text with an axis at the left.
 
     Parameters
     ----------
-    values : 2 * width of them; NaN is not drawn.
-    mark : column of characters with a vertical line, or None.
-    guides : horizontal lines: columns of characters, and the ratio that they show.
+    values : two per column of characters; NaN is not drawn.
+    mark : column with a vertical line, or None.
+    guides : horizontal lines: their columns, and the ratio that they show.
     """
     lines = []
     labels = {round(place * (height - 1)): label for place, label in _LEVELS}
@@ -49,12 +48,12 @@ def _row(ratio: float, height: int) -> int:
     return min(int((1.0 - ratio) * height), height - 1)
 
 
-def _braille(values: Values, height: int) -> Sequence[Sequence[int]]:
-    """Give code points[height][width]; each value is joined to the one before by a vertical stroke."""
+def _braille(values: Sequence[float], height: int) -> Sequence[Sequence[int]]:
+    """Return code points[height][width]; a vertical stroke joins each value to the one before."""
     cells = [[_BLANK] * (len(values) // 2) for _ in range(height)]
     before = None
     for column, value in enumerate(values):
-        if np.isnan(value):
+        if math.isnan(value):
             before = None
             continue
         dot = min(int((1.0 - value) * 4 * height), 4 * height - 1)

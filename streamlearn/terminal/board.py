@@ -1,0 +1,158 @@
+"""The picture of a daemon's status in a terminal, for `streamlearn top` and `streamlearn demo`."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from rich.bar import Bar
+from rich.columns import Columns
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
+from rich.panel import Panel
+from rich.segment import Segment, Segments
+from rich.table import Table
+from rich.text import Text
+
+from streamlearn.terminal.accuracy_chart import Annotations, accuracy_chart
+from streamlearn.terminal.chart import LINE
+
+Snapshot = dict[str, Any]
+
+_LEAST_WIDTH, _MOST_WIDTH = 40, 160
+# Columns of the border and its padding.
+_FRAME = 4
+_LEAST_CHART, _USUAL_CHART, _MOST_CHART = 3, 10, 18
+# Rows of the chart that tables may not take.
+_CHART_FIRST = 8
+# Rows that are neither chart nor tables: border, figures, axis, legend, note and two blank lines.
+_OTHER_ROWS = 9
+_COLOURS = {"running": "green", "failed": "red"}
+_MOST_PARTITIONS, _MOST_DRIFTS = 10, 4
+
+
+@dataclass(frozen=True)
+class Board:
+    """Draws one status.
+
+    Attributes
+    ----------
+    status : as `Status.snapshot` returns it, or ``/status.json`` serves it.
+    note : a warning below everything else.
+    title, hint : in the upper and the lower border.
+    header : lines above the figures.
+    annotations : of the chart; by default the last drift is marked.
+    height : maximum number of rows; None is unlimited.
+    """
+
+    status: Snapshot
+    note: str = ""
+    title: Text | None = None
+    hint: str = "Ctrl-C leaves"
+    header: Sequence[str] = ()
+    annotations: Annotations | None = None
+    height: int | None = None
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """Draw; the chart takes the rows that the tables leave, and tables are cut where it needs them."""
+        width = min(max(options.max_width, _LEAST_WIDTH), _MOST_WIDTH)
+        inner = width - _FRAME
+        tables = Columns([*self._tables()], padding=(0, 2))
+        rows = console.render_lines(tables, options.update(width=inner), pad=False)
+        chart_rows = _USUAL_CHART
+        if self.height:
+            room = self.height - _OTHER_ROWS - len(self.header)
+            chart_rows = min(max(room - len(rows), min(room, _CHART_FIRST), _LEAST_CHART), _MOST_CHART)
+            rows = rows[: max(0, room - chart_rows)]
+        yield Panel(
+            Group(
+                *(Text(line, "dim", no_wrap=True, overflow="ellipsis") for line in self.header),
+                self._figures(),
+                "",
+                *accuracy_chart(self.status["curve"], inner, chart_rows, self.annotations or self._drift()),
+                "",
+                *(Segments([*row, Segment.line()]) for row in rows),
+                Text(self.note or " ", "red", no_wrap=True, overflow="ellipsis"),
+            ),
+            title=self.title or self._title(),
+            title_align="left",
+            subtitle=Text(f" {self.hint} ", "dim") if self.hint else None,
+            subtitle_align="right",
+            border_style="dim",
+            padding=(0, 1),
+            width=width,
+        )
+
+    def _title(self) -> Text:
+        about, state = self.status["about"], self.status["state"]
+        broker = ("", "") if self.status["connected"] else ("no broker ", "yellow")
+        name = f" {about['model']} ({about['learner']}) "
+        return Text.assemble((name, "bold"), (f"{state} ", _COLOURS.get(state, "yellow")), broker)
+
+    def _drift(self) -> Annotations:
+        drifts = self.status["drifts"]
+        return Annotations(mark=drifts[-1]["sequence"] if drifts else None, mark_label="last drift")
+
+    def _figures(self) -> Table:
+        status, scores = self.status, self.status["progressive"]
+        lags = [at["lag"] for at in status["partitions"] if at["lag"] is not None]
+        saved, f1 = status["checkpoint"], scores.get("f1/micro/recent")
+        figures = {
+            "accuracy": percent(scores.get("accuracy/token/recent")),
+            "lifetime": percent(scores.get("accuracy/token/lifetime")),
+            **({"F1": percent(f1)} if f1 is not None else {}),
+            "sequences": f"{status['sequences_seen']:,}",
+            "per second": f"{status['sequences_per_second']:,.0f}",
+            "lag": f"{sum(lags):,}" if lags else "–",
+            "checkpoint": f"{status['now'] - saved['time']:,.0f} s ago" if saved else "none yet",
+        }
+        table = Table.grid(padding=(0, 3))
+        table.add_row(*(Text(name, "dim") for name in figures))
+        table.add_row(
+            *(Text(value, "bold" if number else LINE) for number, value in enumerate(figures.values()))
+        )
+        return table
+
+    def _tables(self) -> Iterator[RenderableType]:
+        for table in (self._labels(), self._partitions(), self._events()):
+            if table.row_count:
+                yield table
+
+    def _labels(self) -> Table:
+        table = _table("label", "F1", "", "gold")
+        for name, score in self.status["labels"].items():
+            bar = Bar(1.0, 0.0, score["f1"], width=16, color="green")
+            table.add_row(Text(name[:20]), bar, percent(score["f1"]), f"{score['support']:,}")
+        return table
+
+    def _partitions(self) -> Table:
+        table = _table("partition", "lag", "next offset")
+        rows = sorted(self.status["partitions"], key=lambda at: -(at["lag"] or 0))
+        for at in rows[:_MOST_PARTITIONS]:
+            lag = "–" if at["lag"] is None else f"{at['lag']:,}"
+            table.add_row(Text(f"{at['topic']}[{at['partition']}]"), lag, f"{at['position']:,}")
+        if rows[_MOST_PARTITIONS:]:
+            table.add_row(Text(f"and {len(rows) - _MOST_PARTITIONS} more", "dim"), "", "")
+        return table
+
+    def _events(self) -> Table:
+        table = _table("recent events", "")
+        for drift in self.status["drifts"][-_MOST_DRIFTS:]:
+            text = f"{drift['signal']} {drift['before']:.3f} → {drift['after']:.3f}"
+            table.add_row(Text(f"drift at {drift['sequence']:,}", "magenta"), text)
+        for reason, count in self.status["rejected_by_reason"].items():
+            table.add_row(Text(f"rejected, {reason}", "yellow"), f"{count:,}")
+        if self.status["checkpoint_failure"]:
+            table.add_row(Text("checkpoint failed", "red"), Text(self.status["checkpoint_failure"]))
+        return table
+
+
+def percent(ratio: float | None) -> str:
+    """Return a ratio as text, or a dash if it is unknown.
+
+    >>> percent(0.5), percent(None)
+    ('50.0 %', '–')
+    """
+    return "–" if ratio is None else f"{100 * ratio:.1f} %"
+
+
+def _table(*heads: str) -> Table:
+    return Table(*heads, box=None, padding=(0, 1), header_style="dim")
