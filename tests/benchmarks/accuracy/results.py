@@ -6,12 +6,12 @@ from pathlib import Path
 from statistics import fmean, stdev
 from typing import Any
 
-from streamlearn.kernels import jit
+from streamlearn.kernels import cache
 from tests.benchmarks.accuracy.runs import Run
 from tests.reference import table
 
 # Changes with every kernel.
-CODE = jit.fingerprint(Path(jit.__file__).parent.glob("*.py"))
+CODE = cache.fingerprint(Path(cache.__file__).parent.rglob("*.py"))
 Found = Mapping[str, Any]
 
 
