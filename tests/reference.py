@@ -1,8 +1,8 @@
-"""The generated part of the README: configuration keys, commands, metrics and exit codes.
+"""The generated tables of the READMEs: configuration keys, commands, metrics and exit codes.
 
     python -m tests.reference
 
-writes it anew; a test fails while the README has something else.
+writes each into its file; a test fails while a file has something else.
 """
 
 import re
@@ -20,7 +20,7 @@ from streamlearn.config.learner_sections import LearnerConfig
 from streamlearn.config.schema import Config
 from streamlearn.telemetry.catalogue import METRICS, PREFIX
 
-README = Path(__file__).parent.parent / "README.md"
+ROOT = Path(__file__).parent.parent
 _BLOCK = re.compile(r"(<!-- reference: (\w+) -->\n).*?(<!-- end -->)", re.S)
 
 
@@ -32,19 +32,20 @@ def table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
 
 def config() -> str:
     """List every key with its default and its meaning."""
-    return table(("key", "default", "meaning"), _keys(Config, ""))
+    return table(("key", "default", "meaning"), keys(Config))
 
 
-def _keys(section: type[BaseModel], prefix: str) -> Iterator[tuple[str, ...]]:
+def keys(section: type[BaseModel], prefix: str = "") -> Iterator[tuple[str, ...]]:
+    """Yield every key of a section with its default and its meaning."""
     for name, field in section.model_fields.items():
         if name == "learner":
             for member in get_args(get_args(LearnerConfig)[0]):
                 kind = member.model_fields["kind"].default
                 meaning = f"{member.__doc__} Its keys:"
                 yield f"`learner.kind: {kind}`", "", meaning
-                yield from (row for row in _keys(member, "learner.") if row[0] != "`learner.kind`")
+                yield from (row for row in keys(member, "learner.") if row[0] != "`learner.kind`")
         elif isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel):
-            yield from _keys(field.annotation, f"{prefix}{name}.")
+            yield from keys(field.annotation, f"{prefix}{name}.")
         else:
             yield f"`{prefix}{name}`", _default(field), field.description or ""
 
@@ -106,13 +107,15 @@ def exits() -> str:
     return table(("code", "meaning"), ((str(code), " ".join(kinds[code])) for code in sorted(kinds)))
 
 
+HOMES = {"config": "configs/README.md", **dict.fromkeys(("metrics", "exits", "commands"), "deploy/README.md")}
 PARTS = {"config": config, "commands": commands, "metrics": metrics, "exits": exits}
 
 
 def updated(text: str) -> str:
-    """Give the README with its generated parts anew."""
+    """Return a README with its generated tables brought up to date."""
     return _BLOCK.sub(lambda match: f"{match[1]}\n{PARTS[match[2]]()}\n{match[3]}", text)
 
 
 if __name__ == "__main__":
-    README.write_text(updated(README.read_text()))
+    for path in sorted({ROOT / home for home in HOMES.values()}):
+        path.write_text(updated(path.read_text()))
