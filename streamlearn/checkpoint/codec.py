@@ -132,7 +132,7 @@ class EncodedState:
 
 
 def encode(state: State) -> EncodedState:
-    """Give the bytes of `state` in chunks, and their total size before the first.
+    """Return the bytes of `state` in chunks, and their total size before the first.
 
     Raises
     ------
@@ -186,7 +186,7 @@ def read_header(file: BinaryIO) -> Header:
 
 
 def check_layout(head: bytes | memoryview, size_bytes: int) -> int:
-    """Give the length of the header, if `size_bytes` is what a file that begins with `head` must have.
+    """Return the length of the header, if `size_bytes` is what a file that begins with `head` must have.
 
     `head` is the first `HEADER_START` bytes. Whoever allocates `size_bytes` after this call allocates what
     the file really holds.

@@ -18,7 +18,7 @@ class Copier:
         self._rooms: dict[str, NDArray[Any]] = {}
 
     def copy(self, tree: Any, path: str = "") -> Any:
-        """Give the tree with every array copied; those that are not writable are passed on as they are."""
+        """Return the tree with every array copied; those that are not writable are passed on as they are."""
         if isinstance(tree, dict):
             return {name: self.copy(value, f"{path}/{name}") for name, value in tree.items()}
         if isinstance(tree, np.ndarray) and tree.flags.writeable:

@@ -65,7 +65,7 @@ class CheckpointStore:
             self._directory.mkdir(parents=True, exist_ok=True)
 
     def probe(self) -> str:
-        """Tell whether a daemon could hold the directory now; a missing one is not made.
+        """Return whether a daemon could hold the directory now; a missing one is not made.
 
         Raises
         ------
@@ -179,7 +179,7 @@ class CheckpointStore:
         return str(kept) if kept else None
 
     def free_bytes(self) -> int | None:
-        """Give the room on the disk that this process may use; None if it cannot be asked."""
+        """Return the room on the disk that this process may use; None if it cannot be asked."""
         with contextlib.suppress(OSError):
             return _free_bytes(self._directory)
         return None

@@ -30,12 +30,12 @@ def open_checkpoint(path: Path) -> Loaded:
 
 
 def describe(path: Path) -> Generation:
-    """Tell what the file of one generation is from its header alone; its arrays are not verified."""
+    """Return what the file of one generation is from its header alone; its arrays are not verified."""
     return reading.describe(lambda: path.open("rb"), str(path), seq_of(path))
 
 
 def find_newest(directory: Path) -> tuple[Loaded | None, list[Path]]:
-    """Give the newest checkpoint that verifies, and the newer files that are damaged.
+    """Return the newest checkpoint that verifies, and the newer files that are damaged.
 
     None only where there is no checkpoint at all, not even a damaged one.
 
@@ -66,21 +66,21 @@ def load_file(path: Path) -> Loaded:
 
 
 def generation_files(directory: Path) -> list[Path]:
-    """Give the files that bear the name of a checkpoint, oldest first."""
+    """Return the files that bear the name of a checkpoint, oldest first."""
     return sorted(path for path in directory.glob("checkpoint-*") if _NAME.fullmatch(path.name))
 
 
 def files_set_aside(directory: Path, why: str) -> list[Path]:
-    """Give the files that were found corrupt, or that a rollback has undone, oldest first."""
+    """Return the files that were found corrupt, or that a rollback has undone, oldest first."""
     return sorted(directory.glob(f"checkpoint-*.slcp.{why}"))
 
 
 def path_of(directory: Path, seq: int) -> Path:
-    """Give the file name of a checkpoint; names sort like their numbers."""
+    """Return the file name of a checkpoint; names sort like their numbers."""
     return directory / f"checkpoint-{seq:020d}.slcp"
 
 
 def seq_of(path: Path) -> int:
-    """Give the number in the name of a checkpoint file."""
+    """Return the number in the name of a checkpoint file."""
     match = _NAME.fullmatch(path.name)
     return int(match[1]) if match else -1

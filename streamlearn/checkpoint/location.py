@@ -13,7 +13,7 @@ from streamlearn.errors import CheckpointError
 
 
 def open_store(location: str, retention: Retention = Retention()) -> Store:  # noqa: B008 - it is frozen
-    """Give the store of a directory (``state/ner``) or URL (``s3://bucket/ner``); touches nothing yet.
+    """Return the store of a directory (``state/ner``) or URL (``s3://bucket/ner``); touches nothing yet.
 
     Raises
     ------
@@ -45,5 +45,5 @@ def open_checkpoint(location: str) -> Loaded:
 
 
 def is_remote(location: str) -> bool:
-    """Tell whether it is a URL."""
+    """Return whether it is a URL."""
     return "://" in location

@@ -75,11 +75,11 @@ class Current:
         return {entry.name for entry in self.entries}
 
     def taken(self, owner: str, holder: str) -> Self:
-        """Give the next state, in which `owner` holds it."""
+        """Return the next state, in which `owner` holds it."""
         return self._next(self.entries, owner=owner, holder=holder)
 
     def saved(self, name: str, created_unix: float, retention: Retention, keep: Mapping[str, int]) -> Self:
-        """Give the next state, in which `name` is the newest generation and retention has been applied.
+        """Return the next state, in which `name` is the newest generation and retention has been applied.
 
         Parameters
         ----------
@@ -91,15 +91,15 @@ class Current:
         return self._next(_retained((*marked, Entry(name, created_unix)), retention))
 
     def without(self, damaged: Collection[str]) -> Self:
-        """Give the next state, in which these are no generations, since they do not verify."""
+        """Return the next state, in which these are no generations, since they do not verify."""
         return self._set_aside(lambda entry: entry.name in damaged, "corrupt")
 
     def rolled_back(self, seq: int) -> Self:
-        """Give the next state, in which number `seq` is the newest generation."""
+        """Return the next state, in which number `seq` is the newest generation."""
         return self._set_aside(lambda entry: entry.seq > seq, "undone")
 
     def to_bytes(self) -> bytes:
-        """Give the content of its object."""
+        """Return the content of its object."""
         return json.dumps({"format": _FORMAT} | asdict(self), indent=1).encode()
 
     @classmethod
@@ -132,17 +132,17 @@ class Current:
 
 
 def new_name(seq: int) -> str:
-    """Give an object's name that nobody else will ever choose; names sort like their numbers."""
+    """Return an object's name that nobody else will ever choose; names sort like their numbers."""
     return f"checkpoint-{seq:020d}-{uuid.uuid4().hex}.slcp"
 
 
 def is_checkpoint(name: str) -> bool:
-    """Tell whether an object bears the name of a checkpoint."""
+    """Return whether an object bears the name of a checkpoint."""
     return _NAME.fullmatch(name) is not None
 
 
 def is_pointer(name: str) -> bool:
-    """Tell whether an object is a state of CURRENT."""
+    """Return whether an object is a state of CURRENT."""
     return _POINTER.fullmatch(name) is not None
 
 

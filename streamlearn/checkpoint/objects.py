@@ -40,7 +40,7 @@ class Objects:
             raise ConfigError(f"{url}: {error}; pip install 'streamlearn[remote]' brings s3://") from None
 
     def where(self, name: str) -> str:
-        """Give the URL of an object."""
+        """Return the URL of an object."""
         return f"{self.url}/{name}"
 
     def names(self, folder: str = "") -> list[str]:

@@ -61,7 +61,7 @@ def load(file: BinaryIO, where: str) -> Loaded:
 
 
 def describe(open_file: Callable[[], AbstractContextManager[BinaryIO]], where: str, seq: int) -> Generation:
-    """Tell what a generation is from its header alone; its arrays are not verified."""
+    """Return what a generation is from its header alone; its arrays are not verified."""
     size_bytes, checkpoint, message = 0, None, ""
     try:
         with in_words(where), open_file() as file:
@@ -79,7 +79,7 @@ def find_newest(
     load_one: Callable[[Name], Loaded],
     set_aside: Sequence[str],
 ) -> tuple[Loaded | None, list[Name]]:
-    """Give the newest checkpoint that verifies, and the newer ones that are damaged.
+    """Return the newest checkpoint that verifies, and the newer ones that are damaged.
 
     Parameters
     ----------

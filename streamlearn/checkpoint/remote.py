@@ -74,7 +74,7 @@ class RemoteStore:
         """Do nothing: a prefix needs no making, and a bucket is not ours to make."""
 
     def probe(self) -> str:
-        """Tell who has held it last; nobody can tell whether that daemon still runs.
+        """Return who has held it last; nobody can tell whether that daemon still runs.
 
         Raises
         ------
@@ -181,7 +181,7 @@ class RemoteStore:
         return [self._describe(entry) for entry in current.generations] if current else []
 
     def free_bytes(self) -> None:
-        """Give nothing: nobody knows."""
+        """Return nothing: nobody knows."""
 
     def _look(self) -> Current | None:
         """Read the highest number; None where there is none."""

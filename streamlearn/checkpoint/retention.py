@@ -38,7 +38,7 @@ class Retention:
             raise ConfigError(f"checkpoint keep: got {self.newest}, wanted {_MIN_KEEP} or more")
 
     def kept(self, created: Mapping[int, float]) -> set[int]:
-        """Give the numbers of the generations that stay, of those with these times (Unix)."""
+        """Return the numbers of the generations that stay, of those with these times (Unix)."""
         newest_first = sorted(created, reverse=True)
         kept = set(newest_first[: self.newest])
         for count, seconds in ((self.hourly, _HOUR_SECONDS), (self.daily, _DAY_SECONDS)):

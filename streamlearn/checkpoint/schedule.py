@@ -27,7 +27,7 @@ class CheckpointSchedule:
         self._last: tuple[float, int] | None = None
 
     def due(self, now: float, sequences: int) -> bool:
-        """Tell whether to checkpoint; always so before the first `done`.
+        """Return whether to checkpoint; always so before the first `done`.
 
         Parameters
         ----------

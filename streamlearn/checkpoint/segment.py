@@ -30,12 +30,12 @@ class Segment(NamedTuple):
     nbytes: int
 
     def read(self, data: Array) -> Array:
-        """Give the array as a view into `data` (uint8[N], the data part of the file)."""
+        """Return the array as a view into `data` (uint8[N], the data part of the file)."""
         return data[self.offset : self.offset + self.nbytes].view(self.dtype).reshape(self.shape)
 
 
 def place(name: str, array: Array, offset: int) -> Segment:
-    """Give the segment of `array` at `offset`.
+    """Return the segment of `array` at `offset`.
 
     Raises
     ------
@@ -50,7 +50,7 @@ def place(name: str, array: Array, offset: int) -> Segment:
 
 
 def blocks(array: Array, nbytes: int) -> Iterator[Array]:
-    """Give C-contiguous parts of about `nbytes` along the first axis, which together are the array."""
+    """Return C-contiguous parts of about `nbytes` along the first axis, which together are the array."""
     if array.flags.c_contiguous:
         flat = array.reshape(-1)
         step = max(1, nbytes // max(1, array.itemsize))
@@ -61,7 +61,7 @@ def blocks(array: Array, nbytes: int) -> Iterator[Array]:
 
 
 def parse_segments(table: Any, data_bytes: int) -> list[Segment]:
-    """Give the segments of a table read from a file, checked to fill `data_bytes` exactly.
+    """Return the segments of a table read from a file, checked to fill `data_bytes` exactly.
 
     Raises
     ------
@@ -83,7 +83,7 @@ def parse_segments(table: Any, data_bytes: int) -> list[Segment]:
 
 
 def padding(nbytes: int) -> int:
-    """Give how many bytes follow `nbytes` up to the next aligned place."""
+    """Return how many bytes follow `nbytes` up to the next aligned place."""
     return -nbytes % _ALIGNMENT
 
 

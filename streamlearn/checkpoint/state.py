@@ -48,7 +48,7 @@ class Checkpoint:
     format_version: int = FORMAT_VERSION
 
     def to_state(self) -> State:
-        """Give the tree that the codec writes; arrays are shared, not copied."""
+        """Return the tree that the codec writes; arrays are shared, not copied."""
         identity = {"cluster_id": self.identity.cluster_id, "topic_ids": dict(self.identity.topic_ids)}
         return {name: getattr(self, name) for name in _PLAIN_FIELDS} | {
             "identity": identity,
@@ -58,7 +58,7 @@ class Checkpoint:
 
     @classmethod
     def from_state(cls, state: State, format_version: int = FORMAT_VERSION) -> "Checkpoint":
-        """Give the checkpoint that `to_state` described; arrays are shared, not copied.
+        """Return the checkpoint that `to_state` described; arrays are shared, not copied.
 
         Raises
         ------
@@ -77,7 +77,7 @@ class Checkpoint:
 
     @classmethod
     def from_header(cls, header: Header) -> "Checkpoint":
-        """Give the checkpoint without its arrays: a `Segment` stands for each.
+        """Return the checkpoint without its arrays: a `Segment` stands for each.
 
         Raises
         ------

@@ -31,7 +31,7 @@ class Store(Protocol):
         """Make the place, if it is missing and places are made there."""
 
     def probe(self) -> str:
-        """Tell whether a daemon could hold it now; changes nothing.
+        """Return whether a daemon could hold it now; changes nothing.
 
         Raises
         ------
@@ -93,11 +93,11 @@ class Store(Protocol):
         """Describe every generation, oldest first, from its header alone; needs no lock."""
 
     def free_bytes(self) -> int | None:
-        """Give the room that is left; None if nobody knows. Never raises."""
+        """Return the room that is left; None if nobody knows. Never raises."""
 
 
 def encode_next(checkpoint: Checkpoint, newest_seq: int) -> codec.EncodedState:
-    """Give the bytes of the checkpoint that follows number `newest_seq`.
+    """Return the bytes of the checkpoint that follows number `newest_seq`.
 
     Raises
     ------

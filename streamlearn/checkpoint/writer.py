@@ -71,7 +71,7 @@ class BackgroundWriter:
         self._inbox.put(checkpoint)
 
     def poll(self) -> list[WriteResult]:
-        """Give what ended since the last call, in order; never blocks, never raises."""
+        """Return what ended since the last call, in order; never blocks, never raises."""
         return [self._outcomes.get_nowait() for _ in range(self._outcomes.qsize())]
 
     def drain(self, timeout_seconds: float) -> list[WriteResult]:

@@ -1,4 +1,4 @@
-"""What all sections of the configuration share: unknown keys are errors, values are finite and stay."""
+"""The common base of all sections: unknown keys are errors, numbers are finite, values never change."""
 
 from pathlib import Path
 from typing import Annotated, TypeVar
@@ -11,13 +11,13 @@ AnyPath = TypeVar("AnyPath", Path, str)
 def _all_different(names: list[str]) -> list[str]:
     twice = [name for place, name in enumerate(names) if name in names[:place]]
     if twice:
-        raise ValueError(f"{twice[0]!r} stands here twice")
+        raise ValueError(f"{twice[0]!r} occurs twice; remove one")
     return names
 
 
 def _possible(path: AnyPath) -> AnyPath:
     if "\0" in str(path):
-        raise ValueError("no name of a file holds a NUL character")
+        raise ValueError("the path contains a NUL character")
     return path
 
 
@@ -28,6 +28,6 @@ Location = Annotated[str, AfterValidator(_possible)]
 
 
 class Section(BaseModel):
-    """A mapping of known keys."""
+    """A section of the configuration."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)

@@ -112,7 +112,7 @@ class ColumnReader:
         self._most_tokens = f"{layout.max_tokens} tokens"
 
     def read(self, lines: Iterable[str]) -> Iterator[tuple[int, Example]]:
-        r"""Give each good sequence with the number of its first line, and report the others.
+        r"""Return each good sequence with the number of its first line, and report the others.
 
         Raises
         ------

@@ -82,7 +82,7 @@ def open_input(path: str, count: Callable[[int], None]) -> Iterator[io.BufferedR
 
 
 def detect_encoding(path: str, head: bytes) -> str:
-    """Give the encoding that a file's first bytes show: that of the byte order mark, else UTF-8.
+    """Return the encoding that a file's first bytes show: that of the byte order mark, else UTF-8.
 
     Raises
     ------
@@ -97,7 +97,7 @@ def detect_encoding(path: str, head: bytes) -> str:
 
 
 def text_lines(stream: io.BufferedReader, encoding: str, max_chars: int) -> Iterator[str]:
-    """Give lines with their ends, cut off at `max_chars`; bytes that are no text become lone surrogates."""
+    """Return lines with their ends, cut off at `max_chars`; bytes that are no text become lone surrogates."""
     text = io.TextIOWrapper(stream, encoding=encoding, errors="surrogateescape", newline="")
     try:
         for line in iter(partial(text.readline, max_chars), ""):
@@ -110,7 +110,7 @@ def text_lines(stream: io.BufferedReader, encoding: str, max_chars: int) -> Iter
 
 
 def byte_lines(stream: io.BufferedReader, max_bytes: int) -> Iterator[bytes]:
-    """Give lines with their ends, cut off at `max_bytes`."""
+    """Return lines with their ends, cut off at `max_bytes`."""
     for line in iter(partial(stream.readline, max_bytes), b""):
         yield line
         if len(line) == max_bytes:

@@ -77,7 +77,7 @@ class ColumnLayout:
         return len(self.names) + self.label_is_last
 
     def fit(self, width: int) -> Columns:
-        """Say what each of `width` columns is.
+        """Return what each of `width` columns is.
 
         Raises
         ------

@@ -13,7 +13,7 @@ _BREAKS_A_ROW = re.compile(r"[\t\r\n]")
 
 
 def to_json_line(example: Example, predicted: Prediction) -> str:
-    r"""Give the sequence as one line of JSON, with the predicted labels as its labels.
+    r"""Return the sequence as one line of JSON, with the predicted labels as its labels.
 
     What else is predicted stands under keys that readers of records ignore; `prediction.schema.json` says
     what they hold.
@@ -41,7 +41,7 @@ def _said(fields: dict[str, Any]) -> dict[str, Any]:
 
 
 def to_columns(example: Example, predicted: Prediction) -> str:
-    r"""Give the sequence as rows of a column file: columns, marginals and labels if any, the predicted label.
+    r"""Return the sequence as rows of a column file: columns, marginals and labels if any, prediction.
 
     Tabs separate the fields and a blank line ends the sequence: what CRF++ prints and conlleval reads (``-d``
     with a tab).

@@ -54,11 +54,11 @@ class MergedSource:
         self._wait = _Wait(clock)
 
     def state(self) -> dict[str, Any]:
-        """Give what a checkpoint must keep beside the positions; the same until the source is closed."""
+        """Return what a checkpoint must keep beside the positions; the same until the source is closed."""
         return {"quantum": self._quantum, "bases": [[*tp, base] for tp, base in sorted(self._bases.items())]}
 
     def identity(self) -> StreamIdentity:
-        """Give the cluster and topic ids."""
+        """Return the cluster and topic ids."""
         return self._source.identity()
 
     def start_positions(self) -> dict[TopicPartition, Position]:
@@ -89,7 +89,7 @@ class MergedSource:
         return ready
 
     def status(self) -> dict[TopicPartition, PartitionStatus]:
-        """Tell where each partition stands: records that wait for their turn are still to come."""
+        """Return where each partition stands: records that wait for their turn are still to come."""
         return {tp: self._status(tp, status) for tp, status in self._source.status().items()}
 
     @property

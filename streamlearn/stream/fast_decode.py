@@ -37,7 +37,7 @@ _DECODERS: Final[dict[str, Callable[[bytes], _Plain]]] = {
 
 
 def read_plain(value: bytes, content_type: Literal["json", "msgpack"]) -> Example | None:
-    """Give the Example that `value` holds, or None where only a careful reading can tell.
+    """Return the Example that `value` holds, or None where only a careful reading can tell.
 
     Examples
     --------
@@ -81,7 +81,7 @@ def read_plain(value: bytes, content_type: Literal["json", "msgpack"]) -> Exampl
 
 
 def _may_repeat_json(value: bytes, n_keys: int, columns: Collection[str]) -> bool:
-    """Tell whether any key may be there twice; the decoder keeps the last one and says nothing."""
+    """Return whether any key may be there twice; the decoder keeps the last one and says nothing."""
     # After each key stands a colon, so that as many colons as distinct keys leave none for a repetition.
     if value.count(b":") == n_keys + len(columns):
         return False

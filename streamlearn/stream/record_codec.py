@@ -35,7 +35,7 @@ _SURROGATE_ESCAPE = re.compile(r"\\u[dD][89a-fA-F]")
 
 
 def decode(value: bytes | None, content_type: ContentType) -> Example:
-    """Give the Example that `value` holds.
+    """Return the Example that `value` holds.
 
     Raises
     ------
@@ -64,7 +64,7 @@ def _read_carefully(value: bytes, content_type: ContentType) -> Example:
 
 
 def encode(example: Example, content_type: ContentType) -> bytes:
-    """Give the bytes that `decode` turns back into an equal Example.
+    """Return the bytes that `decode` turns back into an equal Example.
 
     Keys that say nothing are left out: no `id`, no `labels`, a `weight` of 1.
     """
@@ -86,7 +86,7 @@ def encode(example: Example, content_type: ContentType) -> bytes:
 
 
 def schema() -> dict[str, Any]:
-    """Give the JSON Schema (2020-12) of a record, which is shipped with the package."""
+    """Return the JSON Schema (2020-12) of a record, which is shipped with the package."""
     text = resources.files("streamlearn.stream").joinpath("record.schema.json").read_text("utf-8")
     parsed: dict[str, Any] = json.loads(text)
     return parsed
@@ -109,7 +109,7 @@ class RecordCodec:
     max_bytes: int = 4 * 1024 * 1024
 
     def decode_record(self, record: Record) -> Example:
-        """Give the Example of one message.
+        """Return the Example of one message.
 
         Raises
         ------
@@ -120,7 +120,7 @@ class RecordCodec:
     def decode_value(
         self, value: bytes | None, headers: Iterable[tuple[str, bytes | None]] | None = None
     ) -> Example:
-        """Give the Example of one value, such as a line of a JSON Lines file.
+        """Return the Example of one value, such as a line of a JSON Lines file.
 
         Raises
         ------

@@ -14,7 +14,7 @@ class Source(Protocol):
     """
 
     def identity(self) -> StreamIdentity:
-        """Give the cluster and topic ids.
+        """Return the cluster and topic ids.
 
         Raises
         ------
@@ -43,7 +43,7 @@ class Source(Protocol):
         """Fetch from these open partitions only, one or more, until told otherwise; none loses its place."""
 
     def status(self) -> dict[TopicPartition, PartitionStatus]:
-        """Tell where each partition stands, without asking the broker."""
+        """Return where each partition stands, without asking the broker."""
 
     @property
     def connected(self) -> bool:

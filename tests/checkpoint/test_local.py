@@ -166,7 +166,7 @@ def test_too_little_room_is_noticed_before_anything_is_written(tmp_path):
 
 @pytest.fixture
 def small_disk(tmp_path):
-    """Give the directory of a file system of 1 MiB, and a function that makes it read-only."""
+    """Return the directory of a file system of 1 MiB, and a function that makes it read-only."""
     directory = tmp_path / "disk"
     directory.mkdir()
     command = ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(directory)]

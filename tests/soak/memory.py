@@ -134,7 +134,7 @@ class Watch:
         return len(self.megabytes) >= INSTANTS
 
     def report(self) -> dict[str, Any]:
-        """Give what was seen."""
+        """Return what was seen."""
         half = INSTANTS // 2
         megabytes = self.megabytes[-1] - self.megabytes[half - 1]
         objects = self.objects[-1] - self.objects[half - 1]
@@ -156,7 +156,7 @@ def fetch(url: str) -> bytes:
 
 
 def resident_megabytes() -> float:
-    """Give the resident memory of this process."""
+    """Return the resident memory of this process."""
     pages = int(Path("/proc/self/statm").read_text().split()[1])
     return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
 

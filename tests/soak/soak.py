@@ -64,7 +64,7 @@ class Soak:
         return self.report
 
     def leader(self) -> ApacheKafka:
-        """Give a broker that leads a partition, once no replica is behind: two at once may not be away."""
+        """Return a broker that leads a partition, once no replica is behind: two at once may not be away."""
         return self.cluster.leader_of(self.topic, self.random.randrange(PARTITIONS))
 
     def remove(self, partition: int, offsets: range) -> None:

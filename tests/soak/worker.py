@@ -44,7 +44,7 @@ class Mail:
 
 
 def fatal(step: str | None, after: int) -> Callable[[str], None]:
-    """Give a hook that ends the process at a step of the checkpoint number `after`."""
+    """Return a hook that ends the process at a step of the checkpoint number `after`."""
     left = after
 
     def hook(at: str) -> None:

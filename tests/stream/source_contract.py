@@ -20,7 +20,7 @@ class World(Protocol):
     partitions: list[TopicPartition]
 
     def source(self) -> Source:
-        """Give a new source, not opened."""
+        """Return a new source, not opened."""
 
     def append(self, partition: TopicPartition, records: Sequence[Sent]) -> None:
         """Write (key, value, headers) to the end of a partition."""
@@ -42,7 +42,7 @@ def drain(source: Source, count: int) -> list[Record]:
 def positions_after(
     records: Sequence[Record], start: dict[TopicPartition, Position]
 ) -> dict[TopicPartition, Position]:
-    """Give the positions that a loop would keep after `records`."""
+    """Return the positions that a loop would keep after `records`."""
     positions = dict(start)
     for r in records:
         canary = crc32(r.value or b"")
@@ -53,12 +53,12 @@ def positions_after(
 
 
 def values(records: Sequence[Record], partition: TopicPartition) -> list[bytes | None]:
-    """Give the values of one partition in the order they came."""
+    """Return the values of one partition in the order they came."""
     return [r.value for r in records if (r.topic, r.partition) == partition]
 
 
 def numbered(count: int, prefix: str = "v") -> list[Sent]:
-    """Give records with values prefix0, prefix1, …"""
+    """Return records with values prefix0, prefix1, …"""
     return [(b"k", f"{prefix}{i}".encode(), []) for i in range(count)]
 
 

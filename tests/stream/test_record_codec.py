@@ -183,7 +183,7 @@ def refused(call: Callable[[], object]) -> RecordError:
 
 
 def outcome(value: bytes, content_type: ContentType | Literal["auto"]) -> Reason | None:
-    """Give the reason of refusal, or None; any other exception escapes."""
+    """Return the reason of refusal, or None; any other exception escapes."""
     try:
         RecordCodec(content_type, require_labels=False).decode_value(value)
     except RecordError as error:

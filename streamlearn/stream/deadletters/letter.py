@@ -70,7 +70,7 @@ class DeadLetter:
         return cls(key=key, value=record.value, headers=own, **plain)
 
     def error_headers(self) -> list[tuple[str, bytes]]:
-        """Give the headers of the record, and what was wrong after them."""
+        """Return the headers of the record, and what was wrong after them."""
         wrong = {field.name: getattr(self, field.name) for field in fields(self) if field.type in (str, int)}
         said = [*self.headers, *((PREFIX + name, str(value).encode()) for name, value in wrong.items())]
         if self.key is None and self.value is None:
@@ -79,7 +79,7 @@ class DeadLetter:
         return said
 
     def to_line(self) -> bytes:
-        r"""Give it as one line of JSON; bytes are in base64.
+        r"""Return it as one line of JSON; bytes are in base64.
 
         >>> letter = DeadLetter("t", 0, 7, -1, None, b"\xff", [], "encoding", "not UTF-8", "np", "0.1")
         >>> DeadLetter.from_line(letter.to_line()) == letter
@@ -88,7 +88,7 @@ class DeadLetter:
         return json.dumps(asdict(self) | self._text_of_bytes(_packed)).encode() + b"\n"
 
     def shown(self) -> dict[str, Any]:
-        """Give it for a person: bytes as text, what is no UTF-8 escaped."""
+        """Return it for a person: bytes as text, what is no UTF-8 escaped."""
         return asdict(self) | self._text_of_bytes(
             lambda data: None if data is None else data.decode(errors="backslashreplace")
         )

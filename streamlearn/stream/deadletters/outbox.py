@@ -28,7 +28,7 @@ class LetterSink(Protocol):
         """Take one over; `done` is told, in any thread, whether it was acknowledged."""
 
     def is_gone(self) -> bool:
-        """Tell whether the topic was deleted."""
+        """Return whether the topic was deleted."""
 
 
 class Outbox:

@@ -45,7 +45,7 @@ class Spool:
 
 
 def read_spool(path: Path) -> Iterator[DeadLetter]:
-    """Give the letters of a file, in order; nothing where there is none.
+    """Return the letters of a file, in order; nothing where there is none.
 
     Lines that a crash cut off are passed over: their records are read and refused again.
 

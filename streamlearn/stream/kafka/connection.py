@@ -105,7 +105,7 @@ class Manager(KafkaConnectionManager):
         return future.add_callback(self._answered)
 
     def get_connection(self, *args: Any, **kwargs: Any) -> Any:
-        """Give a connection, and remember why it failed if it does."""
+        """Return a connection, and remember why it failed if it does."""
         connection = super().get_connection(*args, **kwargs)
         connection.init_future.add_errback(self._failed)
         return connection
@@ -145,7 +145,7 @@ class Manager(KafkaConnectionManager):
 
 
 def _of_tls(error: BaseException) -> TlsError | None:
-    """Tell whether a connection failed for good: a broker that is starting or going breaks off instead."""
+    """Return whether a connection failed for good: a broker that is starting or going breaks off instead."""
     cause = error if isinstance(error, ssl.SSLError) else error.__context__
     if not isinstance(cause, ssl.SSLError) or isinstance(cause, ssl.SSLEOFError | ssl.SSLZeroReturnError):
         return None
@@ -186,7 +186,7 @@ def connected(build: Callable[..., T], settings: Mapping[str, Any], patience: Pa
 
 
 def insist(request: Callable[[int], T], patience: Patience) -> T:
-    """Give the answer to a request, repeated through transient trouble as long as the patience lasts.
+    """Return the answer to a request, repeated through transient trouble as long as the patience lasts.
 
     Parameters
     ----------

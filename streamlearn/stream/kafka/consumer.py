@@ -137,7 +137,7 @@ class KafkaSource:
         self._reader: PartitionReader | None = None
 
     def identity(self) -> StreamIdentity:
-        """Give the cluster and topic ids; waits for a broker."""
+        """Return the cluster and topic ids; waits for a broker."""
         cluster = self._connect().cluster
         ids = {name: topic.topic_id for name, topic in cluster.topics.items() if topic.topic_id}
         return StreamIdentity(cluster.cluster_id, ids)
@@ -213,7 +213,7 @@ class KafkaSource:
         self._opened()[1].restrict(partitions)
 
     def status(self) -> dict[TopicPartition, PartitionStatus]:
-        """Tell where each partition stands, without asking the broker; nothing before `open`."""
+        """Return where each partition stands, without asking the broker; nothing before `open`."""
         return {} if self._reader is None else self._reader.status()
 
     @property
@@ -267,7 +267,7 @@ class KafkaSource:
                 reader.change_to(consumer)
 
     def _renew(self, why: Restart) -> KafkaConsumer | None:
-        """Give a new client in the place of the old one, which stays where no broker answers."""
+        """Return a new client in the place of the old one, which stays where no broker answers."""
         old = self._connect()
         patience = Patience(self._patience.where, _RENEW_SECONDS, self._stopping, self._clock)
         try:
@@ -287,7 +287,7 @@ class KafkaSource:
         return self._session, self._reader
 
     def _to_assign(self, cluster: Cluster) -> list[TopicPartition]:
-        """Give the partitions to read.
+        """Return the partitions to read.
 
         Raises
         ------

@@ -31,13 +31,13 @@ REFUSALS = (
 
 
 def reason(error: BaseException) -> str:
-    """Give one line that says what a kafka-python error is about."""
+    """Return one line that says what a kafka-python error is about."""
     text = " ".join(str(error).split()) or type(error).__name__
     return text if type(error).__name__ in text else f"{type(error).__name__}: {text}"
 
 
 def translated(error: Exception, where: str) -> StreamlearnError:
-    """Give the error of our tree for one that a kafka-python client raised.
+    """Return the error of our tree for one that a kafka-python client raised.
 
     Parameters
     ----------

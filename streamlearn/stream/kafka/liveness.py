@@ -69,7 +69,7 @@ class TopicWatch:
         self._missing_since: dict[TopicPartition, float] = {}
 
     def look(self, assigned: Iterable[TopicPartition]) -> set[TopicPartition]:
-        """Give the partitions that exist and are not assigned, if it is time to look.
+        """Return the partitions that exist and are not assigned, if it is time to look.
 
         Raises
         ------

@@ -53,7 +53,7 @@ def describe(manager: Manager, topics: Sequence[str], patience: Patience) -> Clu
 
 
 def names(manager: Manager, patience: Patience) -> list[str]:
-    """Give the names of all topics that may be seen."""
+    """Return the names of all topics that may be seen."""
     response = insist(lambda timeout_ms: _ask(manager, None, timeout_ms), patience)
     return sorted(topic.name for topic in response.topics if not topic.is_internal)
 
@@ -74,7 +74,7 @@ def _ask(manager: Manager, topics: Sequence[str] | None, timeout_ms: int) -> Any
 
 
 def _settled(response: Any) -> Any:
-    """Give the response back, or raise a topic's error unless it is that the topic does not exist."""
+    """Return the response back, or raise a topic's error unless it is that the topic does not exist."""
     for topic in response.topics:
         error = errors.for_code(topic.error_code)
         if error not in (errors.NoError, errors.UnknownTopicOrPartitionError):

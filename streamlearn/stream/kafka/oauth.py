@@ -28,7 +28,7 @@ class Tokens(AbstractTokenProvider):
         self._give = _found(name)
 
     def token(self) -> str:
-        """Give a token.
+        """Return a token.
 
         Raises
         ------

@@ -95,7 +95,7 @@ def verify(
 
 
 def fetch_position(consumer: KafkaConsumer, tp: TopicPartition) -> int | None:
-    """Give the offset that the client fetches next, without any round trip.
+    """Return the offset that the client fetches next, without any round trip.
 
     Unlike the offset after the last record it moves over transaction markers and compacted records.
     The public ``position()`` may wait for a broker.
@@ -114,12 +114,12 @@ def place(tp: TopicPartition, offset: int) -> str:
 
 
 def native(partitions: Iterable[TopicPartition]) -> list[KafkaPartition]:
-    """Give partitions, sorted, as the client's own type, which it insists on."""
+    """Return partitions, sorted, as the client's own type, which it insists on."""
     return sorted(KafkaPartition(*tp) for tp in partitions)
 
 
 def named(offsets: Mapping[KafkaPartition, int]) -> dict[TopicPartition, int]:
-    """Give offsets by our own type of partition."""
+    """Return offsets by our own type of partition."""
     return {TopicPartition(*tp): offset for tp, offset in offsets.items()}
 
 
@@ -154,7 +154,7 @@ def _canaries(
 
 
 def _poll_one(consumer: KafkaConsumer, pending: set[TopicPartition]) -> dict[TopicPartition, Record | None]:
-    """Give one record of one partition, or None for those that do not reach the offset asked for."""
+    """Return one record of one partition, or None for those that do not reach the offset asked for."""
     try:
         polled = consumer.poll(_CANARY_POLL_MS, max_records=1)
     except errors.OffsetOutOfRangeError as error:

@@ -35,7 +35,7 @@ class Finding:
 
     @classmethod
     def problem(cls, name: str, error: StreamlearnError) -> "Finding":
-        """Give what a refusal is worth."""
+        """Return what a refusal is worth."""
         return cls(name, False, str(error), error.exit_code)
 
 

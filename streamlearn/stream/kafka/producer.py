@@ -131,7 +131,7 @@ class KafkaSink:
             future.add_errback(lambda error: self._settle(size, error, done))
 
     def is_gone(self) -> bool:
-        """Tell whether brokers that answer have not known the topic for a while; asked now and then.
+        """Return whether brokers that answer have not known the topic for a while; asked now and then.
 
         The client would go on trying until its `delivery_timeout_ms`, as it does while no broker answers.
         """

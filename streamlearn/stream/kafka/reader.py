@@ -74,7 +74,7 @@ class PartitionReader:
         self._seek({tp: self._next[tp] for tp in self._fetched})
 
     def positions(self) -> dict[TopicPartition, int]:
-        """Give what is fetched next, over markers and compacted records; only of what is fetched."""
+        """Return what is fetched next, over markers and compacted records; only of what is fetched."""
         return {tp: fetch_position(self._consumer, tp) or self._next[tp] for tp in self._fetched}
 
     def _seek(self, offsets: Mapping[TopicPartition, int]) -> None:
@@ -101,7 +101,7 @@ class PartitionReader:
         self.go_to(beginnings)
 
     def poll(self, timeout_ms: int) -> Sequence[list[ConsumerRecord]]:
-        """Give the records that came, a list for each partition.
+        """Return the records that came, a list for each partition.
 
         Raises
         ------
@@ -117,7 +117,7 @@ class PartitionReader:
         return tuple(polled.values())
 
     def status(self) -> dict[TopicPartition, PartitionStatus]:
-        """Tell where each partition stands, from what the last fetches said."""
+        """Return where each partition stands, from what the last fetches said."""
         return {tp: self._status(tp, at) for tp, at in self._next.items()}
 
     def _status(self, tp: TopicPartition, next_offset: int) -> PartitionStatus:

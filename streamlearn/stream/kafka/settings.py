@@ -34,7 +34,7 @@ _OURS = {
 
 
 def settings_for(client: Client, given: Mapping[str, Any], ours: Mapping[str, Any]) -> dict[str, Any]:
-    """Give the settings of one kind of client: those given, and ours over them.
+    """Return the settings of one kind of client: those given, and ours over them.
 
     A mapping may hold settings of the other kinds; they are left out.
 
@@ -56,7 +56,7 @@ def settings_for(client: Client, given: Mapping[str, Any], ours: Mapping[str, An
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """Give the end of a message about an unknown name: the names it may have meant.
+    """Return the end of a message about an unknown name: the names it may have meant.
 
     >>> nearest("bootstrap_server", ["bootstrap_servers", "client_id"])
     "; did you mean 'bootstrap_servers'?"
@@ -66,7 +66,7 @@ def nearest(name: str, known: Iterable[str]) -> str:
 
 
 def brokers(given: Mapping[str, Any]) -> str:
-    """Give the configured brokers as one string for messages."""
+    """Return the configured brokers as one string for messages."""
     servers = given.get("bootstrap_servers", "localhost:9092")
     return servers if isinstance(servers, str) else ",".join(servers)
 

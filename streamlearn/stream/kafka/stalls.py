@@ -33,7 +33,7 @@ class StallWatch:
         positions: Mapping[TopicPartition, int],
         ends_of: Callable[[Iterable[TopicPartition]], Mapping[TopicPartition, int]],
     ) -> list[TopicPartition]:
-        """Give the partitions that have stalled; to be called after every poll that a broker answered.
+        """Return the partitions that have stalled; to be called after every poll that a broker answered.
 
         Parameters
         ----------
