@@ -9,6 +9,7 @@ from pydantic import ValidationError
 
 from streamlearn.config.problems import explained
 from streamlearn.config.schema import Config
+from streamlearn.errors import ConfigError
 
 _LEARNED = {"model", "features", "labels", "learner"}
 
@@ -62,7 +63,8 @@ def from_learned(learned: Mapping[str, Any]) -> Config:
     try:
         return Config.model_validate(learned)
     except ValidationError as error:
-        raise explained(error, "configuration in the checkpoint") from None
+        # A damaged checkpoint may hold thousands of wrong values: the first one says enough.
+        raise ConfigError(explained(error, "configuration in the checkpoint").problems[0]) from None
 
 
 def changes(saved: Mapping[str, Any], config: Config) -> list[str]:

@@ -81,9 +81,9 @@ def test_other_mechanisms_read(kafka_node: ApacheKafka, readable: str, mechanism
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"sasl_plain_password": "hunter2"}, "the broker refused the credentials"),
-        ({"ssl_cafile": "other/ca.pem"}, "no TLS: unable to get local issuer certificate; look at "),
-        ({"ssl_cafile": "config.yaml"}, "no TLS: NO_CERTIFICATE_OR_CRL_FOUND; look at "),
+        ({"sasl_plain_password": "hunter2"}, "the broker rejected the credentials"),
+        ({"ssl_cafile": "other/ca.pem"}, "TLS failed: unable to get local issuer certificate; check "),
+        ({"ssl_cafile": "config.yaml"}, "TLS failed: NO_CERTIFICATE_OR_CRL_FOUND; check "),
         ({}, "not permitted: topic '{topic}'; grant READ on it"),
         ({}, "not permitted to commit offsets of the group 'streamlearn-test'; grant READ on it"),
     ],
@@ -138,7 +138,7 @@ def test_a_refused_password_is_told_at_no_level(
         (f"{TOKENS}:nothing", ConfigError, "no attribute 'nothing'"),
         (f"{TOKENS}:TOKENS", ConfigError, "no attribute 'TOKENS'"),
         (f"{TOKENS}:time", ConfigError, "cannot be called"),
-        (f"{TOKENS}:expired_token", AuthenticationError, "the broker refused the credentials"),
+        (f"{TOKENS}:expired_token", AuthenticationError, "the broker rejected the credentials"),
         (f"{TOKENS}:no_token", AuthenticationError, "no_token gave NoneType"),
         (f"{TOKENS}:unavailable_token", BrokerUnavailableError, "unavailable_token raised OSError"),
     ],

@@ -67,7 +67,7 @@ def test_a_damaged_newest_is_set_aside_and_counted_and_the_one_before_is_used(st
 
 def test_with_only_corrupt_files_left_it_does_not_start_from_zero(store, tmp_path):
     (tmp_path / "checkpoint-00000000000000000001.slcp.corrupt").write_bytes(b"")
-    with pytest.raises(CheckpointError, match="1 checkpoints, none verifies"):
+    with pytest.raises(CheckpointError, match="1 checkpoints, but none verifies"):
         store.load_newest()
 
 

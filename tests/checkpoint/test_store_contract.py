@@ -127,7 +127,7 @@ def test_looking_at_a_damaged_newest_changes_nothing(place, store):
     assert place.content() == before
     assert first.checkpoint.sequences_seen == 10
     assert (first.error, second.checkpoint, empty.checkpoint) == ("", None, None)
-    assert "cut off" in second.error
+    assert "truncated" in second.error
 
 
 def test_several_damaged_ones_are_skipped(place, store):
@@ -142,7 +142,9 @@ def test_when_none_verifies_it_refuses_to_start_however_often_it_is_asked(place,
         place.damage(where, lambda data: data[:-1])
     before = place.content()
     for _ in range(2):
-        with pytest.raises(CheckpointError, match=r"3 checkpoints, none verifies; restore one.*cut off"):
+        with pytest.raises(
+            CheckpointError, match=r"3 checkpoints, but none verifies; restore one.*truncated"
+        ):
             store.load_newest()
     assert place.content() == before
 
@@ -159,7 +161,7 @@ def test_a_checkpoint_under_the_name_of_another_refuses(place, store):
     first, second = save_all(store, [1, 2])
     content = place.content()
     place.damage(second, lambda _: content[first.rpartition("/")[2]])
-    with pytest.raises(CheckpointError, match="holds checkpoint 1; restore its name"):
+    with pytest.raises(CheckpointError, match="contains checkpoint 1; rename it back"):
         store.load_newest()
 
 
@@ -223,11 +225,11 @@ def test_a_write_that_outlives_the_lock_is_not_published(place):
 
 def test_a_probe_changes_nothing_and_takes_nothing(place):
     store = place.store()
-    assert "can be written" in store.probe()
+    assert "writable" in store.probe()
     with store.lock():
         save_all(store, [1])
     before = place.content()
-    assert "can be written" in place.store().probe()
+    assert "writable" in place.store().probe()
     assert place.content() == before
 
 

@@ -54,5 +54,5 @@ def test_columns_can_be_read_back(words: list[str], labels: list[str]) -> None:
 
 @pytest.mark.parametrize("value", ["", "a\tb", "a\nb", "\r"])
 def test_values_that_rows_cannot_hold_are_refused(value: str) -> None:
-    with pytest.raises(RecordError, match=r"w\[1\] is .*write JSON Lines"):
+    with pytest.raises(RecordError, match=r"w\[1\] is .*use JSON Lines"):
         to_columns(Example({"w": ["a", value]}), Prediction(["O", "O"]))

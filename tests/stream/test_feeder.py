@@ -49,7 +49,7 @@ def test_keys(key: str, keys: list[bytes | None]) -> None:
 
 
 def test_a_key_column_that_is_not_there_is_refused() -> None:
-    with pytest.raises(UsageError, match="no column 'user' to take the key from; the sequence has w, doc"):
+    with pytest.raises(UsageError, match="no column 'user' to use as key; the sequence has: w, doc"):
         feed("user")
 
 

@@ -25,7 +25,7 @@ def test_all_is_well(apache_kafka: Broker, topic: str) -> None:
         f"topic {topic}": True,
         f"read {topic}": True,
     }
-    assert findings[-1].message == f"{topic}: can be read, holds about 3 records"
+    assert findings[-1].message == f"{topic}: readable, about 3 records"
 
 
 def test_each_missing_topic_and_partition_is_a_problem_and_the_others_are_looked_at(

@@ -131,7 +131,7 @@ def test_records_lost_to_retention_stop_the_source(apache_kafka: Broker, make: M
     tp = TopicPartition(topic, 0)
     produce(apache_kafka, tp, numbered(20))
     remove_before(apache_kafka, tp, 15)
-    with pytest.raises(StreamError, match=r"@5: 10 records were removed .* begins at 15"):
+    with pytest.raises(StreamError, match=r"@5: 10 records were deleted .* begins at 15"):
         make(topic).open({tp: Position(5, 4, 1, 1)})
 
 
@@ -170,7 +170,7 @@ def test_records_lost_while_reading_follow_the_same_policy(
         assert [r.offset for r in drain(source, 5)] == [25, 26, 27, 28, 29]
         assert told == {tp: 25}
     else:
-        with pytest.raises(StreamError, match="25 records were removed"):
+        with pytest.raises(StreamError, match="25 records were deleted"):
             until(lambda: source.poll(0.2))
 
 
@@ -204,7 +204,7 @@ def test_a_topic_created_anew_under_a_running_source_stops_it(
     create(apache_kafka, topic)
     source = opened(make(topic, discovery_seconds=0.2))
     recreate(apache_kafka, topic)
-    with pytest.raises(StreamError, match="deleted and created anew"):
+    with pytest.raises(StreamError, match="deleted and recreated"):
         until(lambda: source.poll(0.2))
 
 
@@ -214,7 +214,7 @@ def test_a_topic_deleted_under_a_running_source_stops_it(
     create(apache_kafka, topic)
     source = opened(make(topic, discovery_seconds=0.2))
     delete(apache_kafka, topic)
-    with pytest.raises(StreamError, match="the partition is gone"):
+    with pytest.raises(StreamError, match="the partition no longer exists"):
         until(lambda: source.poll(0.2))
     with admin(apache_kafka) as client:
         assert topic not in client.list_topics()
@@ -222,9 +222,9 @@ def test_a_topic_deleted_under_a_running_source_stops_it(
 
 def test_positions_that_are_not_configured_are_refused(apache_kafka: Broker, make: Make, topic: str) -> None:
     create(apache_kafka, topic, 2)
-    with pytest.raises(ConfigError, match="not configured to be read"):
+    with pytest.raises(ConfigError, match="configuration does not read it"):
         make(topic, partitions=[0]).open({TopicPartition(topic, 1): Position(0)})
-    with pytest.raises(StreamError, match="partition is gone"):
+    with pytest.raises(StreamError, match="partition no longer exists"):
         make(topic).open({TopicPartition(topic, 7): Position(0)})
 
 
@@ -469,7 +469,7 @@ def test_a_setting_that_is_ours_is_refused(key: str) -> None:
 
 
 def test_a_missing_tls_file_is_named(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match=r"'ssl_cafile': no file .*ca\.pem"):
+    with pytest.raises(ConfigError, match=r"'ssl_cafile': no such file: .*ca\.pem"):
         KafkaSource({"security_protocol": "SSL", "ssl_cafile": str(tmp_path / "ca.pem")}, ["t"])
 
 
@@ -503,7 +503,7 @@ def test_credentials_are_passed_on_and_refusals_are_authentication_errors(
     if password == "right":
         assert source.identity().cluster_id
     else:
-        with pytest.raises(AuthenticationError, match="refused the credentials"):
+        with pytest.raises(AuthenticationError, match="rejected the credentials"):
             source.identity()
     source.close()
 

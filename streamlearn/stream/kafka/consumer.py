@@ -21,7 +21,7 @@ from streamlearn.stream.kafka.reader import PartitionReader
 from streamlearn.stream.kafka.settings import brokers, settings_for
 from streamlearn.stream.kafka.stalls import StallWatch
 
-# A stop must be heard soon, and poll() does not end early for it.
+# Bounds the delay of a stop: poll() cannot be interrupted.
 _POLL_MS = 1000
 _CLOSE_MS = 1000
 _RENEW_SECONDS = 10.0
@@ -33,7 +33,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class _Session:
-    """What exists from the first contact with the cluster until the source is closed."""
+    """The client and its monitors, from the first connection until the source is closed."""
 
     consumer: KafkaConsumer
     manager: Manager
@@ -43,26 +43,26 @@ class _Session:
     publisher: OffsetPublisher | None
 
     def close(self) -> None:
-        """Leave; waits a little for the last published offsets."""
+        """Close the client; waits up to two seconds for the last published offsets."""
         if self.publisher is not None and self.pulse.beats:
             self.publisher.close()
         self.consumer.close(autocommit=False, timeout_ms=_CLOSE_MS)
 
 
 def _ignore(partition: TopicPartition, count: int) -> None:
-    """Tell nobody of lost records; the log does."""
+    """Ignore lost records, which are logged anyway."""
 
 
 def _ignore_restart(reason: Restart) -> None:
-    """Tell nobody; the log does."""
+    """Ignore the restart, which is logged anyway."""
 
 
 class KafkaSource:
-    """Topics of a Kafka cluster, read from positions that the caller keeps.
+    """Topics of a Kafka cluster, read from positions that the caller stores.
 
-    Partitions are assigned, never negotiated: there is no group to join, no rebalance and no offset that
-    is read back. The caller compares `identity` with the one in its checkpoint before `open`; from then
-    on a topic that is created anew stops the source.
+    Partitions are assigned statically: there is no consumer group to join, no rebalance, and committed
+    offsets are never read back. The caller compares `identity` with the one in its checkpoint before `open`;
+    from then on a topic that is recreated stops the source.
 
     Parameters
     ----------
@@ -150,10 +150,10 @@ class KafkaSource:
         return {tp: Position(offset) for tp, offset in sorted(offsets.items())}
 
     def open(self, positions: Mapping[TopicPartition, Position]) -> dict[TopicPartition, int]:
-        """Check that the log still holds `positions`, and go there; waits for a broker.
+        """Check that the log still holds `positions`, and seek to them; waits for a broker.
 
-        A partition without a position begins at its beginning, or where `start` says if none of its
-        topic's partitions has one.
+        A partition without a position is read from its beginning, or from `start` if no partition of its
+        topic has a position.
 
         Raises
         ------
@@ -183,13 +183,13 @@ class KafkaSource:
         return lost
 
     def poll(self, timeout_seconds: float) -> Sequence[Record]:
-        """Wait for records, at most one second; empty also while no broker answers.
+        """Wait for records, at most one second; also empty while no broker answers.
 
         Raises
         ------
-        StreamError : a topic vanished, was truncated or recreated, records were lost and `on_gap` is
+        StreamError : a topic was deleted, was truncated or recreated, records were lost and `on_gap` is
             "fail", or a record cannot be read.
-        AuthenticationError : the broker refuses us.
+        AuthenticationError : the broker rejects the credentials or denies access.
         """
         session, reader = self._opened()
         session.pulse.begin()
@@ -200,7 +200,7 @@ class KafkaSource:
         if session.publisher is not None and session.publisher.refusal is not None:
             raise AuthenticationError(
                 f"{self._patience.where}: not permitted to commit offsets of the group {self._group_id!r}; "
-                "grant READ on it, or set source.group to '' and have no offsets for lag tools"
+                "grant READ on it, or set source.group to '' to publish no offsets"
             )
         added = session.watch.look(reader.partitions)
         if added and self._partitions is None and self._follow:
@@ -209,25 +209,25 @@ class KafkaSource:
         return polled[0] if len(polled) == 1 else list(chain.from_iterable(polled))
 
     def restrict(self, partitions: Sequence[TopicPartition]) -> None:
-        """Fetch from these partitions only until told otherwise."""
+        """Fetch only from these partitions until the next call."""
         self._opened()[1].restrict(partitions)
 
     def status(self) -> dict[TopicPartition, PartitionStatus]:
-        """Return where each partition stands, without asking the broker; nothing before `open`."""
+        """Return the status of each partition, without asking the broker; empty before `open`."""
         return {} if self._reader is None else self._reader.status()
 
     @property
     def connected(self) -> bool:
-        """Whether a broker answered lately."""
+        """Whether a broker answered recently."""
         return self._session is not None and self._session.pulse.beats
 
     def commit(self, positions: Mapping[TopicPartition, Position]) -> None:
-        """Publish the positions for lag tools, if there is a group to publish them under."""
+        """Publish the positions for lag monitoring, if there is a group to publish them under."""
         if self._session is not None and self._session.publisher is not None:
             self._session.publisher.publish(positions)
 
     def close(self) -> None:
-        """Leave; waits up to two seconds for the last published offsets."""
+        """Close the client; waits up to two seconds for the last published offsets."""
         session, self._session, self._reader = self._session, None, None
         if session is not None:
             session.close()
@@ -261,17 +261,20 @@ class KafkaSource:
         stalled = self._stalls.look(reader.positions(), reader.ends)
         if stalled:
             at = reader.positions()
-            log.warning("silent, though it holds records: %s", ", ".join(place(tp, at[tp]) for tp in stalled))
+            log.warning(
+                "unread records but none returned, recreating the client: %s",
+                ", ".join(place(tp, at[tp]) for tp in stalled),
+            )
             consumer = self._renew("stalled")
             if consumer is not None:
                 reader.change_to(consumer)
 
     def _renew(self, why: Restart) -> KafkaConsumer | None:
-        """Return a new client in the place of the old one, which stays where no broker answers."""
+        """Replace the client by a new one and return it; None (and no change) if no broker answers."""
         old = self._connect()
         patience = Patience(self._patience.where, _RENEW_SECONDS, self._stopping, self._clock)
         try:
-            # Of the topics as they were: whether they still are the same is for the watch to see.
+            # With the topic ids as first seen, so that a recreated topic is still detected.
             session = self._new_session(patience, old.cluster)
         except BrokerUnavailableError:
             return None
@@ -283,11 +286,11 @@ class KafkaSource:
 
     def _opened(self) -> tuple[_Session, PartitionReader]:
         if self._session is None or self._reader is None:
-            raise StreamError(f"{self._patience.where}: the source is polled but not open")
+            raise StreamError(f"{self._patience.where}: the source is not open; call open before poll")
         return self._session, self._reader
 
     def _to_assign(self, cluster: Cluster) -> list[TopicPartition]:
-        """Return the partitions to read.
+        """Return the partitions to read, sorted.
 
         Raises
         ------
@@ -297,7 +300,9 @@ class KafkaSource:
             absent = sorted((self._partitions or set()) - topic.partitions)
             if absent:
                 count = len(topic.partitions)
-                raise StreamError(f"{name}[{absent[0]}]: no such partition, the topic has {count}")
+                raise StreamError(
+                    f"{name}[{absent[0]}]: no such partition, the topic has {count}; see source.partitions"
+                )
         return sorted(
             TopicPartition(name, partition)
             for name, topic in cluster.topics.items()
@@ -309,5 +314,10 @@ class KafkaSource:
     ) -> None:
         for topic, partition in sorted(positions.keys() - set(assigned)):
             if topic in self._topics and self._partitions is None:
-                raise StreamError(f"{topic}[{partition}]: the partition is gone, the topic was created anew")
-            raise ConfigError(f"{topic}[{partition}]: was learned from, but is not configured to be read")
+                raise StreamError(
+                    f"{topic}[{partition}]: the partition no longer exists: the topic was recreated"
+                )
+            raise ConfigError(
+                f"{topic}[{partition}]: the checkpoint has learned from it, but the configuration does "
+                "not read it; add it to source.topics and source.partitions"
+            )

@@ -1,4 +1,4 @@
-"""Reading assigned partitions from given offsets, through all that can go wrong on the way."""
+"""Reading assigned partitions from given offsets, and recovering from errors."""
 
 import logging
 import time
@@ -20,13 +20,13 @@ _UNREADABLE = 3
 
 
 class PartitionReader:
-    """The polling half of a consumer: knows where each partition is, and gets back there.
+    """Polls a consumer, tracks the position of each partition, and restores positions after errors.
 
     Parameters
     ----------
     where : the brokers, for messages.
     on_gap, on_lost : as in `KafkaSource`.
-    renewed : makes another client, for one that cannot go on; None if no broker answers just now.
+    renewed : recreates the client if it is stuck; returns None if no broker answers at the moment.
     """
 
     def __init__(
@@ -44,7 +44,7 @@ class PartitionReader:
         self._on_lost = on_lost
         self._next: dict[TopicPartition, int] = {}
         self._ends: dict[TopicPartition, int | None] = {}
-        # The ones that are fetched.
+        # Partitions that are currently fetched.
         self._fetched: set[TopicPartition] = set()
         self._failed_at: tuple[TopicPartition, int] | None = None
         self._failures = 0
@@ -55,44 +55,44 @@ class PartitionReader:
         return self._next.keys()
 
     def go_to(self, offsets: Mapping[TopicPartition, int]) -> None:
-        """Read these partitions too, from these offsets."""
+        """Read these partitions as well, from these offsets."""
         self._next |= offsets
         self._fetched |= offsets.keys()
         self._seek(offsets)
 
     def restrict(self, partitions: Iterable[TopicPartition]) -> None:
-        """Fetch from these only; the others stay where they are."""
-        # What was passed over without a record need not be passed over again.
+        """Fetch only from these; the others keep their positions."""
+        # Keeps the progress past offsets without records.
         self._next |= self.positions()
         resumed = set(partitions) - self._fetched
         self._fetched = set(partitions)
         self._seek({tp: self._next[tp] for tp in resumed})
 
     def change_to(self, consumer: KafkaConsumer) -> None:
-        """Go on with another client, from the same places."""
+        """Continue with another client, from the same positions."""
         self._consumer = consumer
         self._seek({tp: self._next[tp] for tp in self._fetched})
 
     def positions(self) -> dict[TopicPartition, int]:
-        """Return what is fetched next, over markers and compacted records; only of what is fetched."""
+        """Return the next offset of each fetched partition, past markers and compacted records."""
         return {tp: fetch_position(self._consumer, tp) or self._next[tp] for tp in self._fetched}
 
     def _seek(self, offsets: Mapping[TopicPartition, int]) -> None:
         self._consumer.assign(native(self._fetched))
         for tp, offset in offsets.items():
-            # A seek, even to the same place, throws away what was fetched from there.
+            # A seek, even to the same offset, discards what was already fetched.
             if fetch_position(self._consumer, tp) != offset:
                 self._consumer.seek(KafkaPartition(*tp), offset)
 
     def ends(self, partitions: Iterable[TopicPartition]) -> dict[TopicPartition, int]:
-        """Ask for the ends of some partitions; nothing if that cannot be found out now."""
+        """Return the end offsets of some partitions; empty if the broker does not answer now."""
         try:
             return named(self._consumer.end_offsets(native(partitions), _REQUEST_MS))
         except errors.KafkaError:
             return {}
 
     def add(self, partitions: Iterable[TopicPartition]) -> None:
-        """Read new partitions from their beginning; nothing happens if that cannot be found out now."""
+        """Read new partitions from their beginning; does nothing if the broker does not answer now."""
         try:
             beginnings = named(self._consumer.beginning_offsets(native(partitions), _REQUEST_MS))
         except errors.RetriableError:
@@ -101,7 +101,7 @@ class PartitionReader:
         self.go_to(beginnings)
 
     def poll(self, timeout_ms: int) -> Sequence[list[ConsumerRecord]]:
-        """Return the records that came, a list for each partition.
+        """Return the records that arrived, one list per partition.
 
         Raises
         ------
@@ -117,7 +117,7 @@ class PartitionReader:
         return tuple(polled.values())
 
     def status(self) -> dict[TopicPartition, PartitionStatus]:
-        """Return where each partition stands, from what the last fetches said."""
+        """Return the status of each partition, as of the last fetch."""
         return {tp: self._status(tp, at) for tp, at in self._next.items()}
 
     def _status(self, tp: TopicPartition, next_offset: int) -> PartitionStatus:
@@ -133,7 +133,7 @@ class PartitionReader:
         return PartitionStatus(position, high_watermark, lag)
 
     def _recover(self, error: Exception) -> None:
-        """Go on after an error of a poll, or raise what it means."""
+        """Recover from an error of a poll, or raise our error for it."""
         if isinstance(error, errors.OffsetOutOfRangeError):
             self._return_into_range([TopicPartition(*tp) for tp in error.args[0]])
         elif isinstance(error, errors.LogTruncationError):
@@ -151,13 +151,13 @@ class PartitionReader:
             beginnings = named(self._consumer.beginning_offsets(native(partitions), _REQUEST_MS))
             ends = named(self._consumer.end_offsets(native(partitions), _REQUEST_MS))
         except errors.RetriableError:
-            # The next fetch will be out of range again.
+            # The next fetch will be out of range again, and retried.
             return
         for tp in partitions:
             if self._next[tp] > ends[tp]:
                 raise StreamError(
                     f"{place(tp, self._next[tp])}: the log ends at {ends[tp]}, before the next record: "
-                    "it was truncated, or the topic was created anew"
+                    "it was truncated, or the topic was recreated"
                 )
         positions = {tp: Position(self._next[tp]) for tp in partitions}
         for tp, count in lost_records(positions, beginnings, self._on_gap).items():
@@ -165,7 +165,7 @@ class PartitionReader:
             self.go_to({tp: beginnings[tp]})
 
     def _retry_unreadable(self, error: Exception) -> None:
-        """Fetch again what could not be decoded; it may have been damaged on the way."""
+        """Fetch again what could not be decoded: it may have been damaged in transit."""
         failed_at = self._stuck_at()
         self._failures = self._failures + 1 if failed_at == self._failed_at else 1
         self._failed_at = failed_at
@@ -174,8 +174,8 @@ class PartitionReader:
                 f"{place(*failed_at)}: the batch of this record cannot be read, tried {self._failures} "
                 f"times: {reason(error)}"
             ) from error
-        # kafka-python's iterator is dead but not dropped, and a seek to the same offset would keep it:
-        # poll() then spins for ever.
+        # kafka-python keeps its failed iterator, even after a seek to the same offset, and poll() would spin
+        # indefinitely: only a new client helps.
         consumer = self._renewed()
         if consumer is not None:
             self.change_to(consumer)
