@@ -16,6 +16,7 @@ from streamlearn.stream.deadletters.letter import REPLAYED, DeadLetter
 from streamlearn.stream.deadletters.spool import read_spool
 from streamlearn.stream.kafka.consumer import KafkaSource
 from streamlearn.stream.kafka.producer import KafkaSink
+from streamlearn.stream.kafka.read_settings import ReadSettings
 
 _REPLAYED = "dead-letters.replayed"
 
@@ -69,7 +70,8 @@ def read_letters(config: Config, wanted: LetterFilter) -> Iterator[DeadLetter]:
 def _from_topic(config: Config) -> Iterator[DeadLetter]:
     if config.dead_letters.topic is None:
         return
-    source = KafkaSource(config.kafka, [config.dead_letters.topic], connect_timeout_seconds=10.0)
+    settings = ReadSettings([config.dead_letters.topic], connect_timeout_seconds=10.0)
+    source = KafkaSource(config.kafka, settings)
     try:
         source.open(source.start_positions())
         while any(status.lag != 0 for status in source.status().values()):

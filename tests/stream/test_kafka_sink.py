@@ -13,6 +13,7 @@ from streamlearn.errors import (
 )
 from streamlearn.stream.kafka.consumer import KafkaSource
 from streamlearn.stream.kafka.producer import KafkaSink, create_topic
+from streamlearn.stream.kafka.read_settings import ReadSettings
 from tests.conftest import Broker
 from tests.kafka.broker import ApacheKafka, free_ports
 from tests.kafka.topics import admin
@@ -34,7 +35,7 @@ def test_what_is_sent_arrives_with_keys_and_headers_and_is_counted(apache_kafka:
     assert (sink.delivered, sink.failed, sink.first_error) == (202, 0, None)
     sink.close()
     sink.close()
-    source = KafkaSource(apache_kafka.client, [topic])
+    source = KafkaSource(apache_kafka.client, ReadSettings([topic]))
     source.open(source.start_positions())
     records = drain(source, 202)
     source.close()
@@ -143,7 +144,7 @@ def test_a_topic_of_the_sink_is_what_a_source_reads(embedded_broker: Broker, top
     sink.send(b"k", b"v")
     sink.flush()
     sink.close()
-    source = KafkaSource(embedded_broker.client, [topic])
+    source = KafkaSource(embedded_broker.client, ReadSettings([topic]))
     source.open(source.start_positions())
     (record,) = drain(source, 1)
     assert TopicPartition(record.topic, record.partition) == (topic, 0)

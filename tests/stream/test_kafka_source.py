@@ -15,6 +15,7 @@ from kafka import TopicPartition as KafkaPartition
 from streamlearn.data import Position, TopicPartition
 from streamlearn.errors import AuthenticationError, BrokerUnavailableError, ConfigError, StreamError
 from streamlearn.stream.kafka.consumer import KafkaSource
+from streamlearn.stream.kafka.read_settings import ReadSettings
 from tests.conftest import Broker
 from tests.kafka.broker import ApacheKafka, free_ports
 from tests.kafka.topics import admin, create, produce, remove_before
@@ -33,7 +34,8 @@ def make(apache_kafka: Broker) -> Iterator[Make]:
 
     def made(*topics: str, **options: Any) -> KafkaSource:
         client = apache_kafka.client | options.pop("client", {})
-        sources.append(KafkaSource(client, topics, **options))
+        callbacks = {name: options.pop(name) for name in ("on_lost", "on_restart") if name in options}
+        sources.append(KafkaSource(client, ReadSettings(topics, **options), **callbacks))
         return sources[-1]
 
     yield made
@@ -433,7 +435,7 @@ def test_a_broker_that_is_away_at_the_start_is_waited_for_and_said_once(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     server = f"127.0.0.1:{free_ports(1)[0]}"
-    source = KafkaSource({"bootstrap_servers": server}, ["t"], connect_timeout_seconds=2.5)
+    source = KafkaSource({"bootstrap_servers": server}, ReadSettings(["t"], connect_timeout_seconds=2.5))
     with caplog.at_level(logging.INFO), pytest.raises(BrokerUnavailableError, match=f"{server}: no broker"):
         source.identity()
     assert [r.message for r in caplog.records if "waiting for a broker" in r.message] == [caplog.messages[0]]
@@ -445,7 +447,7 @@ def test_a_broker_that_is_away_at_the_start_is_waited_for_and_said_once(
 def test_waiting_for_a_broker_ends_soon_when_the_program_stops() -> None:
     stop = threading.Event()
     server = f"127.0.0.1:{free_ports(1)[0]}"
-    source = KafkaSource({"bootstrap_servers": server}, ["t"], stopping=stop.is_set)
+    source = KafkaSource({"bootstrap_servers": server}, ReadSettings(["t"]), stopping=stop.is_set)
     threading.Timer(0.3, stop.set).start()
     began = time.monotonic()
     with pytest.raises(BrokerUnavailableError, match="stopped while waiting"):
@@ -459,18 +461,18 @@ def test_waiting_for_a_broker_ends_soon_when_the_program_stops() -> None:
 
 def test_an_unknown_client_setting_is_named_with_the_nearest() -> None:
     with pytest.raises(ConfigError, match="'bootstrap_server'; did you mean 'bootstrap_servers'"):
-        KafkaSource({"bootstrap_server": "x"}, ["t"])
+        KafkaSource({"bootstrap_server": "x"}, ReadSettings(["t"]))
 
 
 @pytest.mark.parametrize("key", ["value_deserializer", "auto_offset_reset", "group_id"])
 def test_a_setting_that_is_ours_is_refused(key: str) -> None:
     with pytest.raises(ConfigError, match=f"'{key}' cannot be changed"):
-        KafkaSource({key: "x"}, ["t"])
+        KafkaSource({key: "x"}, ReadSettings(["t"]))
 
 
 def test_a_missing_tls_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"'ssl_cafile': no such file: .*ca\.pem"):
-        KafkaSource({"security_protocol": "SSL", "ssl_cafile": str(tmp_path / "ca.pem")}, ["t"])
+        KafkaSource({"security_protocol": "SSL", "ssl_cafile": str(tmp_path / "ca.pem")}, ReadSettings(["t"]))
 
 
 def test_a_setting_with_a_wrong_value_is_a_config_error(make: Make) -> None:
@@ -499,7 +501,7 @@ def test_credentials_are_passed_on_and_refusals_are_authentication_errors(
     apache_kafka: Broker, kafka_node: ApacheKafka, topic: str, password: str
 ) -> None:
     create(apache_kafka, topic)
-    source = KafkaSource(sasl_client(kafka_node, password), [topic], connect_timeout_seconds=10)
+    source = KafkaSource(sasl_client(kafka_node, password), ReadSettings([topic], connect_timeout_seconds=10))
     if password == "right":
         assert source.identity().cluster_id
     else:

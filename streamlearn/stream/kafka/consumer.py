@@ -16,7 +16,8 @@ from streamlearn.stream.kafka.connection import Manager, Patience, connected
 from streamlearn.stream.kafka.failures import REFUSALS, translated
 from streamlearn.stream.kafka.liveness import Pulse, TopicWatch
 from streamlearn.stream.kafka.metadata import Cluster, describe
-from streamlearn.stream.kafka.positions import OnGap, Start, lost_records, place, start_offsets, verify
+from streamlearn.stream.kafka.positions import lost_records, place, start_offsets, verify
+from streamlearn.stream.kafka.read_settings import ReadSettings
 from streamlearn.stream.kafka.reader import PartitionReader
 from streamlearn.stream.kafka.settings import brokers, settings_for
 from streamlearn.stream.kafka.stalls import StallWatch
@@ -67,72 +68,33 @@ class KafkaSource:
     Parameters
     ----------
     client : kafka-python's own settings, verbatim (``bootstrap_servers``, ``security_protocol``, …).
-    topics : names of the topics.
-    partitions : partitions of each topic to read; None reads all.
-    follow : whether partitions that are added while all are read are read, too.
-    start : where the first start begins: "earliest", "latest" or an aware datetime.
-    group_id : under which offsets are published for lag tools; "" publishes none.
-    on_gap : whether records that were removed before they were read are an error.
-    max_poll_records : how many records a poll gives at most.
-    connect_timeout_seconds : how long to wait for a broker before `poll`; None waits for ever.
-    silence_seconds : how long polling goes unanswered before `connected` turns False.
-    discovery_seconds : how often to look for new and vanished partitions.
-    stall_seconds : how long a partition that holds records may be silent before the client is made anew.
-    stopping : asked while waiting for a broker; True ends the wait with BrokerUnavailableError.
-    on_lost : told the partition and the count when records turn out lost while polling.
-    on_restart : told when the client was made anew, and why.
+    settings : what to read.
+    stopping : polled while waiting for a broker; True ends the wait with BrokerUnavailableError.
+    on_lost : called with partition and count when records turn out to be lost while polling.
+    on_restart : called with the reason when the client was recreated.
     clock : monotonic seconds.
     """
 
     def __init__(
         self,
         client: Mapping[str, Any],
-        topics: Sequence[str],
+        settings: ReadSettings,
         *,
-        partitions: Sequence[int] | None = None,
-        follow: bool = True,
-        start: Start = "earliest",
-        group_id: str = "",
-        on_gap: OnGap = "fail",
-        max_poll_records: int = 5000,
-        connect_timeout_seconds: float | None = None,
-        silence_seconds: float = 3.0,
-        discovery_seconds: float = 5.0,
-        stall_seconds: float = 60.0,
         stopping: Callable[[], bool] = lambda: False,
         on_lost: Callable[[TopicPartition, int], None] = _ignore,
         on_restart: Callable[[Restart], None] = _ignore_restart,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        defaults = {
-            "isolation_level": "read_committed",
-            "fetch_max_wait_ms": 500,
-            "max_partition_fetch_bytes": 8 << 20,
-            # After a long outage the client would otherwise come back up to half a minute late.
-            "reconnect_backoff_max_ms": 2000,
-            "metadata_max_age_ms": max(100, int(discovery_seconds * 1000)),
-        }
-        ours = {
-            "enable_auto_commit": False,
-            "auto_offset_reset": "none",
-            "allow_auto_create_topics": False,
-            "max_poll_records": max_poll_records,
-        }
-        self._settings = defaults | settings_for(KafkaConsumer, client, ours)
-        self._topics = sorted(set(topics))
-        self._partitions = None if partitions is None else frozenset(partitions)
-        self._follow = follow
-        self._start = start
-        self._group_id = group_id
-        self._on_gap = on_gap
-        self._silence_seconds = silence_seconds
-        self._discovery_seconds = discovery_seconds
+        self._client_settings = _client_settings(client, settings)
+        self._settings = settings
+        self._topics = sorted(set(settings.topics))
+        self._partitions = None if settings.partitions is None else frozenset(settings.partitions)
         self._on_lost = on_lost
         self._on_restart = on_restart
-        self._stalls = StallWatch(stall_seconds, clock)
+        self._stalls = StallWatch(settings.stall_seconds, clock)
         self._stopping = stopping
         self._clock = clock
-        self._patience = Patience(brokers(client), connect_timeout_seconds, stopping, clock)
+        self._patience = Patience(brokers(client), settings.connect_timeout_seconds, stopping, clock)
         self._session: _Session | None = None
         self._reader: PartitionReader | None = None
 
@@ -146,7 +108,7 @@ class KafkaSource:
         """Resolve the configured start to offsets, for every partition; waits for a broker."""
         session = self._connect()
         assigned = self._to_assign(session.cluster)
-        offsets = start_offsets(session.consumer, assigned, self._start, self._patience)
+        offsets = start_offsets(session.consumer, assigned, self._settings.start, self._patience)
         return {tp: Position(offset) for tp, offset in sorted(offsets.items())}
 
     def open(self, positions: Mapping[TopicPartition, Position]) -> dict[TopicPartition, int]:
@@ -165,16 +127,16 @@ class KafkaSource:
         assigned = self._to_assign(session.cluster)
         self._check_covered(positions, assigned)
         beginnings = start_offsets(session.consumer, assigned, "earliest", self._patience)
-        lost = lost_records(positions, beginnings, self._on_gap)
+        lost = lost_records(positions, beginnings, self._settings.on_gap)
         kept = {tp: at for tp, at in positions.items() if tp not in lost}
         verify(session.consumer, session.manager, kept, beginnings, self._patience)
         known = {topic for topic, _ in positions}
         fresh = [tp for tp in assigned if tp.topic not in known]
-        starts = start_offsets(session.consumer, fresh, self._start, self._patience) if fresh else {}
+        starts = start_offsets(session.consumer, fresh, self._settings.start, self._patience) if fresh else {}
         reader = PartitionReader(
             session.consumer,
             self._patience.where,
-            self._on_gap,
+            self._settings.on_gap,
             self._on_lost,
             lambda: self._renew("unreadable"),
         )
@@ -199,11 +161,11 @@ class KafkaSource:
             raise translated(session.manager.last_failure, self._patience.where)
         if session.publisher is not None and session.publisher.refusal is not None:
             raise AuthenticationError(
-                f"{self._patience.where}: not permitted to commit offsets of the group {self._group_id!r}; "
-                "grant READ on it, or set source.group to '' to publish no offsets"
+                f"{self._patience.where}: not permitted to commit offsets of the group "
+                f"{self._settings.group_id!r}; grant READ on it, or set source.group to '' to publish no offsets"
             )
         added = session.watch.look(reader.partitions)
-        if added and self._partitions is None and self._follow:
+        if added and self._partitions is None and self._settings.follow:
             reader.add(added)
         self._look_for_stalls(session, reader)
         return polled[0] if len(polled) == 1 else list(chain.from_iterable(polled))
@@ -238,7 +200,7 @@ class KafkaSource:
         return self._session
 
     def _new_session(self, patience: Patience, known: Cluster | None) -> _Session:
-        consumer, manager = connected(KafkaConsumer, self._settings, patience)
+        consumer, manager = connected(KafkaConsumer, self._client_settings, patience)
         try:
             cluster = known or describe(manager, self._topics, patience)
         except Exception:
@@ -249,9 +211,9 @@ class KafkaSource:
             consumer,
             manager,
             cluster,
-            Pulse(manager, self._silence_seconds, self._clock),
-            TopicWatch(manager, ids, self._discovery_seconds, self._clock),
-            OffsetPublisher(manager, self._group_id) if self._group_id else None,
+            Pulse(manager, self._settings.silence_seconds, self._clock),
+            TopicWatch(manager, ids, self._settings.discovery_seconds, self._clock),
+            OffsetPublisher(manager, self._settings.group_id) if self._settings.group_id else None,
         )
 
     def _look_for_stalls(self, session: _Session, reader: PartitionReader) -> None:
@@ -321,3 +283,21 @@ class KafkaSource:
                 f"{topic}[{partition}]: the checkpoint has learned from it, but the configuration does "
                 "not read it; add it to source.topics and source.partitions"
             )
+
+
+def _client_settings(client: Mapping[str, Any], settings: ReadSettings) -> dict[str, Any]:
+    defaults = {
+        "isolation_level": "read_committed",
+        "fetch_max_wait_ms": 500,
+        "max_partition_fetch_bytes": 8 << 20,
+        # By default the client may take half a minute to reconnect after a long outage.
+        "reconnect_backoff_max_ms": 2000,
+        "metadata_max_age_ms": max(100, int(settings.discovery_seconds * 1000)),
+    }
+    ours = {
+        "enable_auto_commit": False,
+        "auto_offset_reset": "none",
+        "allow_auto_create_topics": False,
+        "max_poll_records": settings.max_poll_records,
+    }
+    return defaults | settings_for(KafkaConsumer, client, ours)
