@@ -9,10 +9,10 @@ from itertools import chain
 from typing import Self
 
 from streamlearn.app.dead_letter_sink import spool_path
-from streamlearn.checkpoint.reading import in_words
+from streamlearn.checkpoint.reading import system_errors
 from streamlearn.config.schema import Config
 from streamlearn.errors import ConfigError, StreamlearnError
-from streamlearn.stream.deadletters.letter import REPLAYED, DeadLetter
+from streamlearn.stream.deadletters.dead_letter import REPLAYED, DeadLetter
 from streamlearn.stream.deadletters.spool import read_spool
 from streamlearn.stream.kafka.consumer import KafkaSource
 from streamlearn.stream.kafka.producer import KafkaSink
@@ -159,7 +159,7 @@ class Replayer:
         return self._sinks[topic]
 
     def _note(self, places: Sequence[str]) -> None:
-        with in_words(str(self._path)), self._path.open("a", encoding="utf-8") as file:
+        with system_errors(str(self._path)), self._path.open("a", encoding="utf-8") as file:
             file.writelines(f"{place}\n" for place in places)
             file.flush()
             os.fsync(file.fileno())

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from streamlearn.app.build_tagger import open_tagger
 from streamlearn.app.evaluate import BATCH, Refuse, batches, open_examples, refuse
 from streamlearn.config.learned_part import from_learned
-from streamlearn.corpus.files import Located
-from streamlearn.corpus.inputs import STDIN
+from streamlearn.corpus.example_reader import Located
+from streamlearn.corpus.input_files import STDIN
 from streamlearn.data import Prediction
 from streamlearn.errors import CheckpointError, UsageError
 from streamlearn.learners.constraint import Scheme

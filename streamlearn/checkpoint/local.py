@@ -8,16 +8,16 @@ from pathlib import Path
 
 from streamlearn.checkpoint import codec, pinned
 from streamlearn.checkpoint.local_files import (
+    checkpoint_files,
     describe,
     files_set_aside,
     find_newest,
-    generation_files,
     open_checkpoint,
     path_of,
     seq_of,
 )
 from streamlearn.checkpoint.lock import lock_directory
-from streamlearn.checkpoint.reading import Generation, Loaded, in_words
+from streamlearn.checkpoint.reading import CheckpointInfo, Loaded, system_errors
 from streamlearn.checkpoint.retention import Retention
 from streamlearn.checkpoint.state import Checkpoint
 from streamlearn.checkpoint.store import Saved, encode_next
@@ -31,12 +31,12 @@ _FREE_FACTOR = 2
 
 
 class CheckpointStore:
-    """A `Store` in one directory: a file per generation, written under a lock.
+    """A `Store` in one directory: a file per checkpoint, written under a lock.
 
     Parameters
     ----------
     directory : created by `make`; everything else requires it to exist.
-    retention : which generations to keep; `newest` is also the number of damaged ones kept for inspection.
+    retention : which checkpoints to keep; `newest` is also the number of damaged ones kept for inspection.
     on_step : called with each of `STEPS`, so that tests can kill the process there or let the disk fail.
     """
 
@@ -51,7 +51,7 @@ class CheckpointStore:
         self._on_step = on_step
         self._locked = False
         self._newest_seq = -1
-        # When each generation was written, so that no header is read twice.
+        # When each checkpoint was written, so that no header is read twice.
         self._created: dict[int, float] = {}
 
     @property
@@ -61,7 +61,7 @@ class CheckpointStore:
 
     def make(self) -> None:
         """Create the directory and its parents."""
-        with in_words(f"state directory {self._directory}"):
+        with system_errors(f"state directory {self._directory}"):
             self._directory.mkdir(parents=True, exist_ok=True)
 
     def probe(self) -> str:
@@ -91,7 +91,7 @@ class CheckpointStore:
         """
         with lock_directory(self._directory):
             self._locked = True
-            self._newest_seq = max(map(seq_of, generation_files(self._directory)), default=-1)
+            self._newest_seq = max(map(seq_of, checkpoint_files(self._directory)), default=-1)
             try:
                 yield
             finally:
@@ -108,7 +108,7 @@ class CheckpointStore:
             release. Continuing would silently start from zero, or undo what that release has learned.
         """
         self._require_lock()
-        with in_words(f"state directory {self._directory}"):
+        with system_errors(f"state directory {self._directory}"):
             for path in self._directory.glob("checkpoint-*.slcp.tmp"):
                 path.unlink()
             loaded, damaged = find_newest(self._directory)
@@ -121,11 +121,11 @@ class CheckpointStore:
 
     def newest(self) -> Loaded | None:
         """Do the same without the lock and without changing anything."""
-        with in_words(f"state directory {self._directory}"):
+        with system_errors(f"state directory {self._directory}"):
             return find_newest(self._directory)[0]
 
-    def roll_back(self, seq: int) -> Generation:
-        """Make an older generation the newest; those after it are renamed to `*.undone`.
+    def roll_back(self, seq: int) -> CheckpointInfo:
+        """Make an older checkpoint the newest; those after it are renamed to `*.undone`.
 
         Weights and positions go back together, so that the records since then are learned again.
 
@@ -134,11 +134,11 @@ class CheckpointStore:
         CheckpointError : it does not exist, or does not verify; nothing was changed.
         """
         self._require_lock()
-        with in_words(f"state directory {self._directory}"):
+        with system_errors(f"state directory {self._directory}"):
             target = path_of(self._directory, seq)
             open_checkpoint(target)
             # The newest first, so that after a crash in between, the remaining ones are still consecutive.
-            for path in reversed(generation_files(self._directory)):
+            for path in reversed(checkpoint_files(self._directory)):
                 if seq_of(path) > seq:
                     path.replace(path.with_name(f"{path.name}.undone"))
             sync_directory(self._directory)
@@ -146,7 +146,7 @@ class CheckpointStore:
         return describe(target)
 
     def save(self, checkpoint: Checkpoint) -> Saved:
-        """Make `checkpoint` the newest generation; when this returns, it survives a power failure.
+        """Make `checkpoint` the newest checkpoint; when this returns, it survives a power failure.
 
         If killed at any point, `load_newest` returns this one or the one before, complete.
 
@@ -154,11 +154,11 @@ class CheckpointStore:
         ------
         NonFiniteWeightsError : a weight of the model is not finite.
         CheckpointError : disk full, failing or read-only, less free space than twice the size, seq not above
-            the newest, or a state that cannot be encoded. Older generations are unchanged.
+            the newest, or a state that cannot be encoded. Older checkpoints are unchanged.
         """
         self._require_lock()
         path = path_of(self._directory, checkpoint.seq)
-        with in_words(f"{path}: not written, older checkpoints are kept"):
+        with system_errors(f"{path}: not written, older checkpoints are kept"):
             self._on_step("check")
             encoded = encode_next(checkpoint, self._newest_seq)
             self._require_space(encoded.size_bytes)
@@ -169,12 +169,12 @@ class CheckpointStore:
         self._on_step("done")
         return Saved(str(path), encoded.size_bytes)
 
-    def generations(self) -> list[Generation]:
-        """Describe every generation, oldest first, from its header alone; needs no lock."""
-        return [describe(path) for path in generation_files(self._directory)]
+    def checkpoints(self) -> list[CheckpointInfo]:
+        """Describe every checkpoint, oldest first, from its header alone; needs no lock."""
+        return [describe(path) for path in checkpoint_files(self._directory)]
 
     def keep_newest(self, sequence: int) -> str | None:
-        """Keep the newest generation under a second name; see `pinned`."""
+        """Keep the newest checkpoint under a second name; see `pinned`."""
         kept = pinned.keep_newest(self._directory, sequence)
         return str(kept) if kept else None
 
@@ -222,7 +222,7 @@ class CheckpointStore:
         # shows in the free space.
         with contextlib.suppress(OSError):
             self._on_step("prune")
-            files = {seq_of(path): path for path in generation_files(self._directory)}
+            files = {seq_of(path): path for path in checkpoint_files(self._directory)}
             self._created = {seq: self._created_unix(seq, path) for seq, path in files.items()}
             stale = [files[seq] for seq in files.keys() - self._retention.kept(self._created)]
             for suffix in ("corrupt", "undone"):

@@ -5,7 +5,7 @@ import re
 from pathlib import Path
 
 from streamlearn.checkpoint import codec, reading
-from streamlearn.checkpoint.reading import Generation, Loaded, in_words
+from streamlearn.checkpoint.reading import CheckpointInfo, Loaded, system_errors
 from streamlearn.errors import CheckpointError
 
 _NAME = re.compile(r"checkpoint-(\d{20})\.slcp")
@@ -20,7 +20,7 @@ def open_checkpoint(path: Path) -> Loaded:
     ------
     CheckpointError : there is no checkpoint, or none verifies.
     """
-    with in_words(str(path)):
+    with system_errors(str(path)):
         if not path.is_dir():
             return load_file(path)
         loaded, _ = find_newest(path)
@@ -29,8 +29,8 @@ def open_checkpoint(path: Path) -> Loaded:
     return loaded
 
 
-def describe(path: Path) -> Generation:
-    """Return the description of one generation from its header; its arrays are not verified."""
+def describe(path: Path) -> CheckpointInfo:
+    """Return the description of one checkpoint from its header; its arrays are not verified."""
     return reading.describe(lambda: path.open("rb"), str(path), seq_of(path))
 
 
@@ -44,7 +44,7 @@ def find_newest(directory: Path) -> tuple[Loaded | None, list[Path]]:
     CheckpointError : there are checkpoints and none verifies, or the newest intact one does not match its
         name or this release: falling back to an older one would silently undo it.
     """
-    newest_first = [(seq_of(path), path) for path in reversed(generation_files(directory))]
+    newest_first = [(seq_of(path), path) for path in reversed(checkpoint_files(directory))]
     set_aside = [str(path) for path in files_set_aside(directory, "corrupt")]
     return reading.find_newest(str(directory), newest_first, load_file, set_aside)
 
@@ -65,7 +65,7 @@ def load_file(path: Path) -> Loaded:
         raise codec.CorruptError(f"{path}: {error.strerror}: the disk cannot read the file") from error
 
 
-def generation_files(directory: Path) -> list[Path]:
+def checkpoint_files(directory: Path) -> list[Path]:
     """Return the files with the name of a checkpoint, oldest first."""
     return sorted(path for path in directory.glob("checkpoint-*") if _NAME.fullmatch(path.name))
 

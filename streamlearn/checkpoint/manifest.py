@@ -1,4 +1,4 @@
-"""The manifest of a remote state: who holds it, and which objects are its generations. Pure data."""
+"""The manifest of a remote state: who holds it, and which objects are its checkpoints. Pure data."""
 
 import json
 import re
@@ -26,7 +26,7 @@ class Entry:
     ----------
     name : name of the object; contains the number of the checkpoint.
     created_unix : when it was written.
-    set_aside : why it no longer counts as a generation; empty while it does.
+    set_aside : why it no longer counts as a checkpoint; empty while it does.
     kept_before : the sequence number of the event before which it was pinned; exempts it from retention.
     """
 
@@ -43,7 +43,7 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class Current:
+class Manifest:
     """One version of CURRENT; every change creates the next number.
 
     Attributes
@@ -65,8 +65,8 @@ class Current:
         return f"{POINTERS}{self.number:020d}"
 
     @property
-    def generations(self) -> list[Entry]:
-        """The entries that are generations, oldest first."""
+    def checkpoints(self) -> list[Entry]:
+        """The entries that are checkpoints, oldest first."""
         return [entry for entry in self.entries if not entry.set_aside]
 
     @property
@@ -79,7 +79,7 @@ class Current:
         return self._next(self.entries, owner=owner, holder=holder)
 
     def saved(self, name: str, created_unix: float, retention: Retention, keep: Mapping[str, int]) -> Self:
-        """Return the next version, in which `name` is the newest generation and retention has been applied.
+        """Return the next version, in which `name` is the newest checkpoint and retention has been applied.
 
         Parameters
         ----------
@@ -95,7 +95,7 @@ class Current:
         return self._set_aside(lambda entry: entry.name in damaged, "corrupt")
 
     def rolled_back(self, seq: int) -> Self:
-        """Return the next version, in which number `seq` is the newest generation."""
+        """Return the next version, in which number `seq` is the newest checkpoint."""
         return self._set_aside(lambda entry: entry.seq > seq, "undone")
 
     def to_bytes(self) -> bytes:
@@ -148,8 +148,8 @@ def is_pointer(name: str) -> bool:
 
 def _retained(entries: tuple[Entry, ...], retention: Retention) -> tuple[Entry, ...]:
     created = {entry.seq: entry.created_unix for entry in entries if not entry.set_aside}
-    generations = retention.kept(created)
-    kept = {entry.name for entry in entries if not entry.set_aside and entry.seq in generations}
+    checkpoints = retention.kept(created)
+    kept = {entry.name for entry in entries if not entry.set_aside and entry.seq in checkpoints}
     kept |= {entry.name for entry in [e for e in entries if e.kept_before is not None][-_KEPT:]}
     # The retention of the newest ones also limits the damaged ones, kept for inspection.
     for why in ("corrupt", "undone"):

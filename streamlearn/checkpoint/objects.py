@@ -45,7 +45,7 @@ class Objects:
 
     def names(self, folder: str = "") -> list[str]:
         """List the objects directly below `folder` ("" or "name/"), sorted."""
-        with self._in_words(folder):
+        with self._driver_errors(folder):
             try:
                 found = self._fs.ls(self._path(folder.rstrip("/")), detail=True)
             except FileNotFoundError:
@@ -57,7 +57,7 @@ class Objects:
 
         If several clients try at the same time, exactly one succeeds.
         """
-        with self._in_words(name), _ONE_AT_A_TIME:
+        with self._driver_errors(name), _ONE_AT_A_TIME:
             try:
                 self._fs.pipe_file(self._path(name), content, mode="create")
             except FileExistsError:
@@ -77,7 +77,7 @@ class Objects:
         ------
         CorruptError : there is no object of that name.
         """
-        with self._in_words(name), self._fs.open(self._path(name), "rb", cache_type="none") as file:
+        with self._driver_errors(name), self._fs.open(self._path(name), "rb", cache_type="none") as file:
             yield cast(BinaryIO, file)
 
     @contextlib.contextmanager
@@ -86,23 +86,23 @@ class Objects:
 
         If the context ends with an error, an incomplete object may remain.
         """
-        with self._in_words(name), self._fs.open(self._path(name), "wb", block_size=_PART_BYTES) as file:
+        with self._driver_errors(name), self._fs.open(self._path(name), "wb", block_size=_PART_BYTES) as file:
             yield cast(BinaryIO, file)
 
     def delete(self, name: str) -> None:
         """Delete an object if it exists."""
-        with self._in_words(name), contextlib.suppress(FileNotFoundError):
+        with self._driver_errors(name), contextlib.suppress(FileNotFoundError):
             self._fs.rm_file(self._path(name))
 
     def _path(self, name: str) -> str:
         return f"{self._root}/{name}".rstrip("/")
 
-    def _in_words(self, name: str) -> AbstractContextManager[None]:
-        return _in_words(self.where(name))
+    def _driver_errors(self, name: str) -> AbstractContextManager[None]:
+        return _driver_errors(self.where(name))
 
 
 @contextlib.contextmanager
-def _in_words(where: str) -> Iterator[None]:
+def _driver_errors(where: str) -> Iterator[None]:
     try:
         yield
     except StreamlearnError:

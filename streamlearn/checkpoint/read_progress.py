@@ -11,7 +11,7 @@ from streamlearn.data import TopicPartition
 REACHED_NAME = "reached.json"
 
 
-class Reached:
+class ReadProgress:
     """A file of next offsets that is overwritten in place after every batch.
 
     It is only used for metrics, so it is not synced: it survives a crash of the process, but maybe not of the

@@ -35,7 +35,7 @@ class Loaded:
 
 
 @dataclass(frozen=True, slots=True)
-class Generation:
+class CheckpointInfo:
     """Description of a checkpoint; `checkpoint` has no arrays, or is None with the reason in `error`."""
 
     where: str
@@ -60,17 +60,19 @@ def load(file: BinaryIO, where: str) -> Loaded:
     return Loaded(checkpoint, where, buffer.nbytes)
 
 
-def describe(open_file: Callable[[], AbstractContextManager[BinaryIO]], where: str, seq: int) -> Generation:
-    """Return the description of a generation from its header; its arrays are not verified."""
+def describe(
+    open_file: Callable[[], AbstractContextManager[BinaryIO]], where: str, seq: int
+) -> CheckpointInfo:
+    """Return the description of a checkpoint from its header; its arrays are not verified."""
     size_bytes, checkpoint, message = 0, None, ""
     try:
-        with in_words(where), open_file() as file:
+        with system_errors(where), open_file() as file:
             header = codec.read_header(file)
         size_bytes = header.size_bytes
         checkpoint = Checkpoint.from_header(header)
     except CheckpointError as error:
         message = str(error)
-    return Generation(where, seq, size_bytes, checkpoint, message)
+    return CheckpointInfo(where, seq, size_bytes, checkpoint, message)
 
 
 def find_newest(
@@ -83,7 +85,7 @@ def find_newest(
 
     Parameters
     ----------
-    newest_first : number and name of each generation.
+    newest_first : number and name of each checkpoint.
     set_aside : those that were found damaged earlier.
 
     Returns
@@ -117,7 +119,7 @@ def find_newest(
 
 
 @contextlib.contextmanager
-def in_words(where: str) -> Iterator[None]:
+def system_errors(where: str) -> Iterator[None]:
     """Convert an OSError into a CheckpointError with the system's message."""
     try:
         yield

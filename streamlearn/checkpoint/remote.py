@@ -1,6 +1,6 @@
 """Checkpoints in an object store, listed in a manifest that one daemon at a time can change.
 
-CURRENT, the manifest, is the object ``CURRENT/<number>`` with the highest number. It lists the generations
+CURRENT, the manifest, is the object ``CURRENT/<number>`` with the highest number. It lists the checkpoints
 and the owner of the state. Every change creates the next number, on the condition that it does not exist yet
 (in S3: ``If-None-Match: *``). So of two daemons only one succeeds, and the other has lost the state: a daemon
 that starts creates the next number, and from then on the previous daemon, even if it hangs and wakes up
@@ -20,14 +20,14 @@ from functools import partial
 from streamlearn.checkpoint import codec, reading
 from streamlearn.checkpoint.manifest import (
     POINTERS,
-    Current,
     Entry,
+    Manifest,
     is_checkpoint,
     is_pointer,
     new_name,
 )
 from streamlearn.checkpoint.objects import Objects
-from streamlearn.checkpoint.reading import Generation, Loaded
+from streamlearn.checkpoint.reading import CheckpointInfo, Loaded
 from streamlearn.checkpoint.retention import Retention
 from streamlearn.checkpoint.state import Checkpoint
 from streamlearn.checkpoint.store import Saved, encode_next
@@ -41,11 +41,11 @@ _POINTERS_KEPT = 3
 
 
 class RemoteStore:
-    """A `Store` whose generations are the objects that CURRENT lists.
+    """A `Store` whose checkpoints are the objects that CURRENT lists.
 
     Parameters
     ----------
-    retention : which generations to keep; `newest` is also the number of damaged ones kept for inspection.
+    retention : which checkpoints to keep; `newest` is also the number of damaged ones kept for inspection.
     on_step : called with each of `STEPS`, so that tests can kill the process there.
     """
 
@@ -60,7 +60,7 @@ class RemoteStore:
         self._on_step = on_step
         # Empty while this store does not hold the state.
         self._owner = ""
-        self._current = Current()
+        self._current = Manifest()
         # Objects written by this daemon or before it; those that CURRENT does not list are deleted.
         self._known: set[str] = set()
         self._keep: dict[str, int] = {}
@@ -104,7 +104,7 @@ class RemoteStore:
                 f"{self.location}: {len(there)} checkpoints but no {POINTERS}; restore it from a backup, or "
                 "empty the prefix to start from zero"
             )
-        self._current = current or Current()
+        self._current = current or Manifest()
         self._known = there | self._current.names
         self._owner = uuid.uuid4().hex
         try:
@@ -115,7 +115,7 @@ class RemoteStore:
             self._owner = ""
 
     def load_newest(self) -> Loaded | None:
-        """Read the newest generation that verifies, and set newer ones aside; see `Store`."""
+        """Read the newest checkpoint that verifies, and set newer ones aside; see `Store`."""
         self._require_lock()
         loaded, damaged = self._find_newest(self._current)
         if damaged:
@@ -127,10 +127,10 @@ class RemoteStore:
         current = self._look()
         return self._find_newest(current)[0] if current else None
 
-    def roll_back(self, seq: int) -> Generation:
-        """Make an older generation the newest; see `Store`. A running daemon loses the state."""
+    def roll_back(self, seq: int) -> CheckpointInfo:
+        """Make an older checkpoint the newest; see `Store`. A running daemon loses the state."""
         self._require_lock()
-        target = next((entry for entry in self._current.generations if entry.seq == seq), None)
+        target = next((entry for entry in self._current.checkpoints if entry.seq == seq), None)
         if target is None:
             raise CheckpointError(f"{self.location}: there is no checkpoint {seq}")
         self._load(target.name)
@@ -138,7 +138,7 @@ class RemoteStore:
         return self._describe(target)
 
     def save(self, checkpoint: Checkpoint) -> Saved:
-        """Make `checkpoint` the newest generation; see `Store`.
+        """Make `checkpoint` the newest checkpoint; see `Store`.
 
         Raises
         ------
@@ -147,7 +147,7 @@ class RemoteStore:
         CheckpointError : the store does not answer, or returns an error.
         """
         self._require_lock()
-        newest = self._current.generations[-1:]
+        newest = self._current.checkpoints[-1:]
         encoded = encode_next(checkpoint, newest[0].seq if newest else -1)
         name = new_name(checkpoint.seq)
         self._known.add(name)
@@ -164,36 +164,36 @@ class RemoteStore:
         return Saved(self._objects.where(name), encoded.size_bytes)
 
     def keep_newest(self, sequence: int) -> str | None:
-        """Pin the newest generation when the next one is saved; see `Store`.
+        """Pin the newest checkpoint when the next one is saved; see `Store`.
 
         So learning need not wait for the network. After a crash before that, nothing is missing: the event at
         `sequence` will occur again.
         """
-        newest = self._current.generations[-1:]
+        newest = self._current.checkpoints[-1:]
         if not newest:
             return None
         self._keep.setdefault(newest[0].name, sequence)
         return self._objects.where(newest[0].name)
 
-    def generations(self) -> list[Generation]:
-        """Describe every generation, oldest first, from its header alone."""
+    def checkpoints(self) -> list[CheckpointInfo]:
+        """Describe every checkpoint, oldest first, from its header alone."""
         current = self._look()
-        return [self._describe(entry) for entry in current.generations] if current else []
+        return [self._describe(entry) for entry in current.checkpoints] if current else []
 
     def free_bytes(self) -> None:
         """Return None: the free space of an object store is unknown."""
 
-    def _look(self) -> Current | None:
+    def _look(self) -> Manifest | None:
         """Read the highest number; None if there is none."""
         pointers = self._pointers()
         if not pointers:
             return None
-        return Current.from_bytes(self._objects.read(pointers[-1]), self._objects.where(pointers[-1]))
+        return Manifest.from_bytes(self._objects.read(pointers[-1]), self._objects.where(pointers[-1]))
 
     def _pointers(self) -> list[str]:
         return [name for name in self._objects.names(POINTERS) if is_pointer(name)]
 
-    def _move(self, change: Callable[[Current], Current]) -> None:
+    def _move(self, change: Callable[[Manifest], Manifest]) -> None:
         """Create the next number, and verify that it is the highest and ours."""
         while True:
             wanted = change(self._current)
@@ -259,8 +259,8 @@ class RemoteStore:
                 self._objects.delete(name)
                 self._known.discard(name)
 
-    def _find_newest(self, current: Current) -> tuple[Loaded | None, list[str]]:
-        newest_first = [(entry.seq, entry.name) for entry in reversed(current.generations)]
+    def _find_newest(self, current: Manifest) -> tuple[Loaded | None, list[str]]:
+        newest_first = [(entry.seq, entry.name) for entry in reversed(current.checkpoints)]
         set_aside = [
             self._objects.where(entry.name) for entry in current.entries if entry.set_aside == "corrupt"
         ]
@@ -270,6 +270,6 @@ class RemoteStore:
         with self._objects.open(name) as file:
             return reading.load(file, self._objects.where(name))
 
-    def _describe(self, entry: Entry) -> Generation:
+    def _describe(self, entry: Entry) -> CheckpointInfo:
         where = self._objects.where(entry.name)
         return reading.describe(partial(self._objects.open, entry.name), where, entry.seq)

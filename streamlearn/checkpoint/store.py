@@ -5,7 +5,7 @@ from typing import NamedTuple, Protocol
 
 from streamlearn.checkpoint import codec
 from streamlearn.checkpoint.finite import assert_finite
-from streamlearn.checkpoint.reading import Generation, Loaded
+from streamlearn.checkpoint.reading import CheckpointInfo, Loaded
 from streamlearn.checkpoint.state import Checkpoint
 from streamlearn.errors import CheckpointError
 
@@ -18,7 +18,7 @@ class Saved(NamedTuple):
 
 
 class Store(Protocol):
-    """The generations of one state; `load_newest`, `roll_back` and `save` require its lock.
+    """The checkpoints of one state; `load_newest`, `roll_back` and `save` require its lock.
 
     Every method raises CheckpointError if the location cannot be read or written.
     """
@@ -61,7 +61,7 @@ class Store(Protocol):
         """Do the same without the lock and without changing anything."""
 
     def save(self, checkpoint: Checkpoint) -> Saved:
-        """Make `checkpoint` the newest generation; when this returns, it survives a power failure.
+        """Make `checkpoint` the newest checkpoint; when this returns, it survives a power failure.
 
         If killed at any point, `load_newest` returns this one or the one before, complete.
 
@@ -69,11 +69,11 @@ class Store(Protocol):
         ------
         NonFiniteWeightsError : a weight of the model is not finite.
         StateLockedError : another daemon has taken over the state; this one must stop.
-        CheckpointError : it was not written; older generations are unchanged.
+        CheckpointError : it was not written; older checkpoints are unchanged.
         """
 
-    def roll_back(self, seq: int) -> Generation:
-        """Make an older generation the newest; those after it are set aside.
+    def roll_back(self, seq: int) -> CheckpointInfo:
+        """Make an older checkpoint the newest; those after it are set aside.
 
         Weights and positions go back together, so that the records since then are learned again.
 
@@ -83,14 +83,14 @@ class Store(Protocol):
         """
 
     def keep_newest(self, sequence: int) -> str | None:
-        """Pin the newest generation, which exempts it from retention, because of an event at `sequence`.
+        """Pin the newest checkpoint, which exempts it from retention, because of an event at `sequence`.
 
         At most five are pinned. Returns where it is, or will be once the next one is saved; None if there is
-        no generation.
+        no checkpoint.
         """
 
-    def generations(self) -> list[Generation]:
-        """Describe every generation, oldest first, from its header alone; needs no lock."""
+    def checkpoints(self) -> list[CheckpointInfo]:
+        """Describe every checkpoint, oldest first, from its header alone; needs no lock."""
 
     def free_bytes(self) -> int | None:
         """Return the free space; None if unknown. Never raises."""

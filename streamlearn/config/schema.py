@@ -99,16 +99,10 @@ class CheckpointConfig(Section):
     )
     keep: int = Field(default=3, ge=3, le=10_000, description="Keep the newest N checkpoints.")
     keep_hourly: int = Field(
-        default=0,
-        ge=0,
-        le=100_000,
-        description="Also keep one checkpoint per hour for this many hours.",
+        default=0, ge=0, le=100_000, description="Also keep one checkpoint per hour for this many hours."
     )
     keep_daily: int = Field(
-        default=0,
-        ge=0,
-        le=100_000,
-        description="Also keep one checkpoint per day for this many days.",
+        default=0, ge=0, le=100_000, description="Also keep one checkpoint per day for this many days."
     )
     accept_config_change: bool = Field(
         default=False,

@@ -99,8 +99,7 @@ class DeadLettersConfig(Section):
         "always counted.",
     )
     topic: str | None = Field(
-        default=None,
-        description="Dead letter topic. Without it, bad records are kept in the local `file`.",
+        default=None, description="Dead letter topic. Without it, bad records are kept in the local `file`."
     )
     file: FilePath | None = Field(
         default=None,

@@ -20,7 +20,7 @@ class Sink(Protocol):
         """Send one record."""
 
 
-class Pace:
+class RateLimit:
     """Limits records to a rate, measured from the first one; catches up after a stall.
 
     Parameters
@@ -73,7 +73,7 @@ class Feeder:
     tokens: int = 0
     value_bytes: int = 0
 
-    def feed(self, examples: Iterable[Example], pace: Pace, on_sent: Callable[[], None]) -> None:
+    def feed(self, examples: Iterable[Example], rate_limit: RateLimit, on_sent: Callable[[], None]) -> None:
         """Send every sequence, and call `on_sent` after each.
 
         Raises
@@ -84,7 +84,7 @@ class Feeder:
         for example in examples:
             key = self._key_of(example)
             value = encode(example, self.content_type)
-            pace.wait()
+            rate_limit.wait()
             self.sink.send(key, value, headers)
             self.sequences += 1
             self.tokens += len(example)

@@ -139,7 +139,7 @@ def test_an_old_generation_that_cannot_be_removed_does_not_fail_the_new_one(tmp_
     store = CheckpointStore(tmp_path, on_step=disk)
     with store.lock():
         save_all(store, range(5))
-        assert len(store.generations()) == 5
+        assert len(store.checkpoints()) == 5
 
 
 def test_a_file_size_limit_of_the_system_is_reported_in_words(store, tmp_path):

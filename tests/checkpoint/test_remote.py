@@ -54,7 +54,7 @@ def test_a_daemon_that_was_taken_over_can_make_no_checkpoint_the_newest(bucket, 
                 assert newest_seq(bucket) == before
             new.save(make_checkpoint(200))
             assert newest_seq(bucket) == 200
-            assert 2 not in [generation.seq for generation in new.generations()]
+            assert 2 not in [checkpoint.seq for checkpoint in new.checkpoints()]
 
 
 def test_learning_stops_where_another_daemon_has_taken_over(memory):
@@ -177,7 +177,7 @@ def test_a_kill_at_any_step_leaves_the_old_or_the_new_state_and_no_litter(s3):
         save(bucket, make_checkpoint(seq + 1))
         assert newest_seq(bucket) == seq + 1
         objects = [name for name in bucket.objects.names() if name.startswith("checkpoint-")]
-        assert len(objects) == len(bucket.store().generations()) <= 3
+        assert len(objects) == len(bucket.store().checkpoints()) <= 3
         assert len(bucket.objects.names("CURRENT/")) == 3
 
 
@@ -234,7 +234,7 @@ def test_a_save_that_comes_through_late_is_taken_up_by_the_next(bucket):
         store._objects = bucket.objects
         bucket.objects.create(*late.late)
         store.save(make_checkpoint(3))
-        assert [generation.seq for generation in store.generations()] == [1, 2, 3]
+        assert [checkpoint.seq for checkpoint in store.checkpoints()] == [1, 2, 3]
         assert newest_seq(bucket) == 3
 
 
@@ -247,7 +247,7 @@ def test_a_save_that_comes_through_after_the_next_does_not_undo_it(bucket):
         store._objects = bucket.objects
         store.save(make_checkpoint(2))
         assert not bucket.objects.create(*late.late)
-        assert [generation.seq for generation in store.generations()] == [2]
+        assert [checkpoint.seq for checkpoint in store.checkpoints()] == [2]
 
 
 class Unconditional(Objects):

@@ -44,7 +44,7 @@ def save_all(store, seqs):
 def test_an_empty_place_holds_nothing(store):
     assert store.load_newest() is None
     assert store.newest() is None
-    assert store.generations() == []
+    assert store.checkpoints() == []
     assert store.keep_newest(1) is None
 
 
@@ -74,7 +74,7 @@ def test_a_checkpoint_of_many_parts_comes_back_whole(store):
 
 def test_retention_keeps_the_newest_generations(place, store):
     save_all(store, range(8, 13))
-    assert [generation.seq for generation in store.generations()] == [10, 11, 12]
+    assert [checkpoint.seq for checkpoint in store.checkpoints()] == [10, 11, 12]
     assert sum("checkpoint-" in name for name in place.content()) == 3
 
 
@@ -87,7 +87,7 @@ def test_history_stays_as_long_as_it_is_wanted(place):
             for seq in range(5 * life, 5 * life + 5):
                 store.save(make_checkpoint(seq, created_unix=1.7e9 + 1800 * seq))
     # 1.7e9 is 800 s after the hour: each hour has two.
-    assert [generation.seq for generation in store.generations()] == [3, 5, 7, 8, 9]
+    assert [checkpoint.seq for checkpoint in store.checkpoints()] == [3, 5, 7, 8, 9]
 
 
 def test_what_is_kept_outlives_its_generation(store):
@@ -109,7 +109,7 @@ def test_a_damaged_newest_is_set_aside_and_counted_and_the_one_before_is_used(pl
     # A file that is not there was never there; an object that is not there is still named by CURRENT.
     corrupt = 0 if damage == "missing" and isinstance(place, Directory) else 1
     assert (loaded.checkpoint.seq, loaded.corrupt) == (2, corrupt)
-    assert [generation.seq for generation in store.generations()] == [1, 2]
+    assert [checkpoint.seq for checkpoint in store.checkpoints()] == [1, 2]
     store.save(make_checkpoint(3))
     loaded = store.load_newest()
     assert (loaded.checkpoint.seq, loaded.corrupt) == (3, 0)
@@ -120,9 +120,9 @@ def test_looking_at_a_damaged_newest_changes_nothing(place, store):
     place.damage(newest, DAMAGES["torn"])
     before = place.content()
     assert (store.newest().checkpoint.seq, store.newest().corrupt) == (1, 1)
-    first, second = store.generations()
+    first, second = store.checkpoints()
     place.damage(newest, DAMAGES["zero-length"])
-    _, empty = store.generations()
+    _, empty = store.checkpoints()
     place.damage(newest, lambda _: before[newest.rpartition("/")[2]])
     assert place.content() == before
     assert first.checkpoint.sequences_seen == 10
@@ -154,7 +154,7 @@ def test_another_format_version_refuses_and_is_not_taken_for_damage(place, store
     place.damage(newest, lambda _: frame(b"", version=9))
     with pytest.raises(FormatVersionError, match=r"checkpoint-0+2.*\.slcp: format version 9, this release"):
         store.load_newest()
-    assert [generation.seq for generation in store.generations()] == [1, 2]
+    assert [checkpoint.seq for checkpoint in store.checkpoints()] == [1, 2]
 
 
 def test_a_checkpoint_under_the_name_of_another_refuses(place, store):
@@ -170,7 +170,7 @@ def test_a_seq_that_is_not_new_is_refused_also_by_a_store_that_loaded_nothing(pl
     for _ in range(2):
         store = place.store()
         with store.lock():
-            if not store.generations():
+            if not store.checkpoints():
                 store.save(make_checkpoint(5))
             with pytest.raises(CheckpointError, match="seq must be above 5"):
                 store.save(make_checkpoint(seq))
@@ -189,7 +189,7 @@ def test_a_rollback_makes_an_older_generation_the_newest_and_the_next_follows_it
     assert store.load_newest().checkpoint.seq == 1
     store.save(make_checkpoint(2, sequences_seen=77))
     assert store.load_newest().checkpoint.sequences_seen == 77
-    assert [generation.seq for generation in store.generations()] == [0, 1, 2]
+    assert [checkpoint.seq for checkpoint in store.checkpoints()] == [0, 1, 2]
 
 
 @pytest.mark.parametrize("damage", [True, False])

@@ -6,7 +6,7 @@ import signal
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 
-from streamlearn.checkpoint.local_files import describe, generation_files, open_checkpoint
+from streamlearn.checkpoint.local_files import describe, checkpoint_files, open_checkpoint
 from streamlearn.checkpoint.state import Checkpoint
 from tests.soak import worker
 from tests.soak.oracle import Oracle
@@ -76,16 +76,16 @@ class Daemon:
     def has_generations(self, count: int) -> bool:
         """Return whether there are so many checkpoints."""
         self.require_alive()
-        return len(generation_files(self.state)) >= count
+        return len(checkpoint_files(self.state)) >= count
 
     def newest(self) -> Checkpoint | None:
         """Describe the newest checkpoint, from its header alone."""
-        files = generation_files(self.state)
+        files = checkpoint_files(self.state)
         return describe(files[-1]).checkpoint if files else None
 
     def oldest_positions(self) -> dict[int, int]:
         """Return where the oldest generation goes on; none before the first."""
-        files = generation_files(self.state)
+        files = checkpoint_files(self.state)
         return _positions(describe(files[0]).checkpoint if files else None)
 
     def positions(self) -> dict[int, int]:

@@ -22,7 +22,7 @@ from streamlearn.daemon.loop import Loop
 from streamlearn.data import Position, Record, TopicPartition
 from streamlearn.errors import StreamlearnError
 from streamlearn.events import Rejected
-from streamlearn.stream.deadletters.letter import DeadLetter
+from streamlearn.stream.deadletters.dead_letter import DeadLetter
 from streamlearn.stream.deadletters.outbox import Outbox
 from streamlearn.stream.deadletters.spool import Spool
 from streamlearn.stream.kafka.consumer import KafkaSource

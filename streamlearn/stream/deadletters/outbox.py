@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import Literal, Protocol
 
 from streamlearn.errors import BrokerUnavailableError, StreamlearnError
-from streamlearn.stream.deadletters.letter import DeadLetter
+from streamlearn.stream.deadletters.dead_letter import DeadLetter
 from streamlearn.stream.deadletters.spool import Spool
 
 Outcome = Literal["delivered", "spooled"]

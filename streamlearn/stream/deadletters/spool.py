@@ -6,7 +6,7 @@ from pathlib import Path
 
 from streamlearn.durable import sync_directory
 from streamlearn.errors import CheckpointError
-from streamlearn.stream.deadletters.letter import DeadLetter
+from streamlearn.stream.deadletters.dead_letter import DeadLetter
 
 
 class Spool:

@@ -16,7 +16,7 @@ from kafka.net.manager import KafkaConnectionManager
 from kafka.net.selector import NetworkSelector
 
 from streamlearn.errors import BrokerUnavailableError, StreamlearnError
-from streamlearn.stream.kafka.failures import REFUSALS, TlsError, reason, translated
+from streamlearn.stream.kafka.client_errors import REFUSALS, TlsError, converted, reason
 
 log = logging.getLogger(__name__)
 
@@ -29,7 +29,7 @@ _ATTEMPTS_MS = (1000, 2000, 4000, 8000)
 T = TypeVar("T")
 
 
-class Patience:
+class BrokerWait:
     """Waiting for a broker, up to a timeout or until the program stops.
 
     Parameters
@@ -54,8 +54,8 @@ class Patience:
         self._since: float | None = None
         self._is_logged = False
 
-    def spend(self, why: BaseException | None) -> None:
-        """Return to wait longer; logged once.
+    def keep_waiting(self, why: BaseException | None) -> None:
+        """Return if the caller should wait longer; log the first time.
 
         Parameters
         ----------
@@ -77,14 +77,14 @@ class Patience:
             self._is_logged = True
             log.warning("%s: waiting for a broker%s", self.where, cause)
 
-    def rewarded(self) -> None:
-        """Note that a broker answered."""
+    def answered(self) -> None:
+        """Note that a broker answered, which ends the wait."""
         if self._is_logged:
             log.info("%s: connected to a broker", self.where)
         self._since, self._is_logged = None, False
 
 
-class Manager(KafkaConnectionManager):
+class ConnectionManager(KafkaConnectionManager):
     """kafka-python's connection manager that also counts answers and can wait for the first broker.
 
     Attributes
@@ -94,14 +94,14 @@ class Manager(KafkaConnectionManager):
     last_failure : most recent connection error since the last answer, or None; a refusal takes precedence.
     """
 
-    def __init__(self, net: NetworkSelector, patience: Patience, **configs: Any) -> None:
+    def __init__(self, net: NetworkSelector, wait: BrokerWait, **configs: Any) -> None:
         super().__init__(net, **configs)
         # kafka-python 3.0 drops this setting, and its metadata requests would create missing topics.
         self.cluster.config["allow_auto_create_topics"] = False
         self.net = net
         self.answers = 0
         self.last_failure: BaseException | None = None
-        self._patience = patience
+        self._broker_wait = wait
 
     def send(self, request: Any, node_id: Any = None, request_timeout_ms: Any = None) -> Future:
         """Send a request, and count its answer."""
@@ -123,10 +123,10 @@ class Manager(KafkaConnectionManager):
             except errors.KafkaTimeoutError:
                 if isinstance(self.last_failure, REFUSALS):
                     raise self.last_failure from None
-                self._patience.spend(self.last_failure)
+                self._broker_wait.keep_waiting(self.last_failure)
         if future.exception is not None:
             raise future.exception
-        self._patience.rewarded()
+        self._broker_wait.answered()
 
     def _answered(self, _: object) -> None:
         self.answers += 1
@@ -161,19 +161,21 @@ def _data_before_end(data: bytes, error: Exception | None) -> tuple[bytes, Excep
     return (data, None) if data else (data, error)
 
 
-def connected(build: Callable[..., T], settings: Mapping[str, Any], patience: Patience) -> tuple[T, Manager]:
+def connect(
+    build: Callable[..., T], settings: Mapping[str, Any], wait: BrokerWait
+) -> tuple[T, ConnectionManager]:
     """Build a client, wait until it has reached a broker, and return it with its connections.
 
     Raises
     ------
     BrokerUnavailableError, AuthenticationError, ConfigError
     """
-    hush()
-    made: list[Manager] = []
+    silence_client_log()
+    made: list[ConnectionManager] = []
 
     def net_client(**configs: Any) -> KafkaNetClient:
         net = NetworkSelector(**configs)
-        made.append(Manager(net, patience, **configs))
+        made.append(ConnectionManager(net, wait, **configs))
         return KafkaNetClient(net=net, manager=made[-1], **configs)
 
     try:
@@ -185,11 +187,11 @@ def connected(build: Callable[..., T], settings: Mapping[str, Any], patience: Pa
         for manager in made:
             manager.close()
             manager.net.close()
-        raise translated(error, patience.where) from error
+        raise converted(error, wait.where) from error
     return client, made[-1]
 
 
-def insist(request: Callable[[int], T], patience: Patience) -> T:
+def retry(request: Callable[[int], T], wait: BrokerWait) -> T:
     """Return the answer to a request, retrying transient errors until the timeout.
 
     Parameters
@@ -204,17 +206,17 @@ def insist(request: Callable[[int], T], patience: Patience) -> T:
             raise
         except errors.RetriableError as error:
             attempt += 1
-            patience.spend(error)
+            wait.keep_waiting(error)
             # Some attempts fail immediately while no broker is available.
             time.sleep(_SLICE_MS / 1000)
         except Exception as error:
-            raise translated(error, patience.where) from error
+            raise converted(error, wait.where) from error
         else:
-            patience.rewarded()
+            wait.answered()
             return answer
 
 
-def hush() -> None:
+def silence_client_log() -> None:
     """Silence kafka-python, which logs every retry; the important events are logged here.
 
     A level that was set explicitly on the logger ``kafka`` is kept.

@@ -11,16 +11,16 @@ from kafka import KafkaConsumer
 
 from streamlearn.data import PartitionStatus, Position, Record, StreamIdentity, TopicPartition
 from streamlearn.errors import AuthenticationError, BrokerUnavailableError, ConfigError, StreamError
-from streamlearn.stream.kafka.commits import OffsetPublisher
-from streamlearn.stream.kafka.connection import Manager, Patience, connected
-from streamlearn.stream.kafka.failures import REFUSALS, translated
-from streamlearn.stream.kafka.liveness import Pulse, TopicWatch
+from streamlearn.stream.kafka.client_errors import REFUSALS, converted
+from streamlearn.stream.kafka.connection import BrokerWait, ConnectionManager, connect
+from streamlearn.stream.kafka.liveness import AnswerMonitor, TopicMonitor
 from streamlearn.stream.kafka.metadata import Cluster, describe
+from streamlearn.stream.kafka.offset_publisher import OffsetPublisher
 from streamlearn.stream.kafka.positions import lost_records, place, start_offsets, verify
 from streamlearn.stream.kafka.read_settings import ReadSettings
 from streamlearn.stream.kafka.reader import PartitionReader
 from streamlearn.stream.kafka.settings import brokers, settings_for
-from streamlearn.stream.kafka.stalls import StallWatch
+from streamlearn.stream.kafka.stalls import StallDetector
 
 # Bounds the delay of a stop: poll() cannot be interrupted.
 _POLL_MS = 1000
@@ -37,15 +37,15 @@ class _Session:
     """The client and its monitors, from the first connection until the source is closed."""
 
     consumer: KafkaConsumer
-    manager: Manager
+    manager: ConnectionManager
     cluster: Cluster
-    pulse: Pulse
-    watch: TopicWatch
+    answers: AnswerMonitor
+    watch: TopicMonitor
     publisher: OffsetPublisher | None
 
     def close(self) -> None:
         """Close the client; waits up to two seconds for the last published offsets."""
-        if self.publisher is not None and self.pulse.beats:
+        if self.publisher is not None and self.answers.recent:
             self.publisher.close()
         self.consumer.close(autocommit=False, timeout_ms=_CLOSE_MS)
 
@@ -91,10 +91,10 @@ class KafkaSource:
         self._partitions = None if settings.partitions is None else frozenset(settings.partitions)
         self._on_lost = on_lost
         self._on_restart = on_restart
-        self._stalls = StallWatch(settings.stall_seconds, clock)
+        self._stalls = StallDetector(settings.stall_seconds, clock)
         self._stopping = stopping
         self._clock = clock
-        self._patience = Patience(brokers(client), settings.connect_timeout_seconds, stopping, clock)
+        self._wait = BrokerWait(brokers(client), settings.connect_timeout_seconds, stopping, clock)
         self._session: _Session | None = None
         self._reader: PartitionReader | None = None
 
@@ -108,7 +108,7 @@ class KafkaSource:
         """Resolve the configured start to offsets, for every partition; waits for a broker."""
         session = self._connect()
         assigned = self._to_assign(session.cluster)
-        offsets = start_offsets(session.consumer, assigned, self._settings.start, self._patience)
+        offsets = start_offsets(session.consumer, assigned, self._settings.start, self._wait)
         return {tp: Position(offset) for tp, offset in sorted(offsets.items())}
 
     def open(self, positions: Mapping[TopicPartition, Position]) -> dict[TopicPartition, int]:
@@ -126,16 +126,16 @@ class KafkaSource:
         session = self._connect()
         assigned = self._to_assign(session.cluster)
         self._check_covered(positions, assigned)
-        beginnings = start_offsets(session.consumer, assigned, "earliest", self._patience)
+        beginnings = start_offsets(session.consumer, assigned, "earliest", self._wait)
         lost = lost_records(positions, beginnings, self._settings.on_gap)
         kept = {tp: at for tp, at in positions.items() if tp not in lost}
-        verify(session.consumer, session.manager, kept, beginnings, self._patience)
+        verify(session.consumer, session.manager, kept, beginnings, self._wait)
         known = {topic for topic, _ in positions}
         fresh = [tp for tp in assigned if tp.topic not in known]
-        starts = start_offsets(session.consumer, fresh, self._settings.start, self._patience) if fresh else {}
+        starts = start_offsets(session.consumer, fresh, self._settings.start, self._wait) if fresh else {}
         reader = PartitionReader(
             session.consumer,
-            self._patience.where,
+            self._wait.where,
             self._settings.on_gap,
             self._on_lost,
             lambda: self._renew("unreadable"),
@@ -154,15 +154,15 @@ class KafkaSource:
         AuthenticationError : the broker rejects the credentials or denies access.
         """
         session, reader = self._opened()
-        session.pulse.begin()
+        session.answers.begin()
         polled = reader.poll(min(_POLL_MS, int(timeout_seconds * 1000)))
-        session.pulse.end()
-        if not session.pulse.beats and isinstance(session.manager.last_failure, REFUSALS):
-            raise translated(session.manager.last_failure, self._patience.where)
+        session.answers.end()
+        if not session.answers.recent and isinstance(session.manager.last_failure, REFUSALS):
+            raise converted(session.manager.last_failure, self._wait.where)
         if session.publisher is not None and session.publisher.refusal is not None:
             raise AuthenticationError(
-                f"{self._patience.where}: not permitted to commit offsets of the group "
-                f"{self._settings.group_id!r}; grant READ on it, or set source.group to '' to publish no offsets"
+                f"{self._wait.where}: not permitted to commit offsets of the group "
+                f"{self._settings.group_id!r}; grant READ on it, or set source.group to ''"
             )
         added = session.watch.look(reader.partitions)
         if added and self._partitions is None and self._settings.follow:
@@ -181,7 +181,7 @@ class KafkaSource:
     @property
     def connected(self) -> bool:
         """Whether a broker answered recently."""
-        return self._session is not None and self._session.pulse.beats
+        return self._session is not None and self._session.answers.recent
 
     def commit(self, positions: Mapping[TopicPartition, Position]) -> None:
         """Publish the positions for lag monitoring, if there is a group to publish them under."""
@@ -196,13 +196,13 @@ class KafkaSource:
 
     def _connect(self) -> _Session:
         if self._session is None:
-            self._session = self._new_session(self._patience, known=None)
+            self._session = self._new_session(self._wait, known=None)
         return self._session
 
-    def _new_session(self, patience: Patience, known: Cluster | None) -> _Session:
-        consumer, manager = connected(KafkaConsumer, self._client_settings, patience)
+    def _new_session(self, wait: BrokerWait, known: Cluster | None) -> _Session:
+        consumer, manager = connect(KafkaConsumer, self._client_settings, wait)
         try:
-            cluster = known or describe(manager, self._topics, patience)
+            cluster = known or describe(manager, self._topics, wait)
         except Exception:
             consumer.close(autocommit=False, timeout_ms=_CLOSE_MS)
             raise
@@ -211,13 +211,13 @@ class KafkaSource:
             consumer,
             manager,
             cluster,
-            Pulse(manager, self._settings.silence_seconds, self._clock),
-            TopicWatch(manager, ids, self._settings.discovery_seconds, self._clock),
+            AnswerMonitor(manager, self._settings.silence_seconds, self._clock),
+            TopicMonitor(manager, ids, self._settings.discovery_seconds, self._clock),
             OffsetPublisher(manager, self._settings.group_id) if self._settings.group_id else None,
         )
 
     def _look_for_stalls(self, session: _Session, reader: PartitionReader) -> None:
-        if not session.pulse.beats:
+        if not session.answers.recent:
             self._stalls.forget()
             return
         stalled = self._stalls.look(reader.positions(), reader.ends)
@@ -234,10 +234,10 @@ class KafkaSource:
     def _renew(self, why: Restart) -> KafkaConsumer | None:
         """Replace the client by a new one and return it; None (and no change) if no broker answers."""
         old = self._connect()
-        patience = Patience(self._patience.where, _RENEW_SECONDS, self._stopping, self._clock)
+        wait = BrokerWait(self._wait.where, _RENEW_SECONDS, self._stopping, self._clock)
         try:
             # With the topic ids as first seen, so that a recreated topic is still detected.
-            session = self._new_session(patience, old.cluster)
+            session = self._new_session(wait, old.cluster)
         except BrokerUnavailableError:
             return None
         self._session = session
@@ -248,7 +248,7 @@ class KafkaSource:
 
     def _opened(self) -> tuple[_Session, PartitionReader]:
         if self._session is None or self._reader is None:
-            raise StreamError(f"{self._patience.where}: the source is not open; call open before poll")
+            raise StreamError(f"{self._wait.where}: the source is not open; call open before poll")
         return self._session, self._reader
 
     def _to_assign(self, cluster: Cluster) -> list[TopicPartition]:

@@ -7,17 +7,19 @@ from collections.abc import Callable, Iterable, Mapping
 
 from streamlearn.data import TopicPartition
 from streamlearn.errors import StreamError
-from streamlearn.stream.kafka.connection import Manager
+from streamlearn.stream.kafka.connection import ConnectionManager
 
 
-class Pulse:
+class AnswerMonitor:
     """Decides from the number of answers whether a broker answered recently.
 
     While it is polled, the client has a fetch request open that a working broker answers within half a second
     even if there is nothing to read. Time outside of polls does not count as silence.
     """
 
-    def __init__(self, manager: Manager, silence_seconds: float, clock: Callable[[], float]) -> None:
+    def __init__(
+        self, manager: ConnectionManager, silence_seconds: float, clock: Callable[[], float]
+    ) -> None:
         self._manager = manager
         self._silence_seconds = silence_seconds
         self._clock = clock
@@ -38,12 +40,12 @@ class Pulse:
             self._silent_seconds += self._clock() - self._began
 
     @property
-    def beats(self) -> bool:
+    def recent(self) -> bool:
         """Whether a broker answered recently."""
         return self._silent_seconds < self._silence_seconds
 
 
-class TopicWatch:
+class TopicMonitor:
     """Detects new partitions, and topics that were deleted or recreated.
 
     It reads the metadata that the client refreshes in the background, so it never waits.
@@ -56,7 +58,7 @@ class TopicWatch:
 
     def __init__(
         self,
-        manager: Manager,
+        manager: ConnectionManager,
         topic_ids: Mapping[str, str],
         every_seconds: float,
         clock: Callable[[], float],

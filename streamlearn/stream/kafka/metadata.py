@@ -11,7 +11,7 @@ from kafka import errors
 from kafka.protocol.metadata import MetadataRequest
 
 from streamlearn.errors import StreamError
-from streamlearn.stream.kafka.connection import Manager, Patience, insist
+from streamlearn.stream.kafka.connection import BrokerWait, ConnectionManager, retry
 from streamlearn.stream.kafka.settings import nearest
 
 
@@ -31,7 +31,7 @@ class Cluster:
     topics: dict[str, Topic]
 
 
-def describe(manager: Manager, topics: Sequence[str], patience: Patience) -> Cluster:
+def describe(manager: ConnectionManager, topics: Sequence[str], wait: BrokerWait) -> Cluster:
     """Return the metadata of `topics`.
 
     Raises
@@ -40,27 +40,25 @@ def describe(manager: Manager, topics: Sequence[str], patience: Patience) -> Clu
     ConfigError : an invalid topic name. AuthenticationError : a topic may not be described.
     BrokerUnavailableError
     """
-    response = insist(lambda timeout_ms: _settled(_ask(manager, topics, timeout_ms)), patience)
+    response = retry(lambda timeout_ms: _settled(_ask(manager, topics, timeout_ms)), wait)
     found: dict[str, Topic] = {}
     for topic in response.topics:
         error = errors.for_code(topic.error_code)
         if error is errors.UnknownTopicOrPartitionError:
-            known = names(manager, patience)
-            raise StreamError(
-                f"{patience.where}: there is no topic {topic.name!r}{nearest(topic.name, known)}"
-            )
+            known = names(manager, wait)
+            raise StreamError(f"{wait.where}: there is no topic {topic.name!r}{nearest(topic.name, known)}")
         partitions = frozenset(p.partition_index for p in topic.partitions)
         found[topic.name] = Topic(str(topic.topic_id or ""), partitions)
     return Cluster(response.cluster_id or "", found)
 
 
-def names(manager: Manager, patience: Patience) -> list[str]:
+def names(manager: ConnectionManager, wait: BrokerWait) -> list[str]:
     """Return the names of all visible topics."""
-    response = insist(lambda timeout_ms: _ask(manager, None, timeout_ms), patience)
+    response = retry(lambda timeout_ms: _ask(manager, None, timeout_ms), wait)
     return sorted(topic.name for topic in response.topics if not topic.is_internal)
 
 
-def _ask(manager: Manager, topics: Sequence[str] | None, timeout_ms: int) -> Any:
+def _ask(manager: ConnectionManager, topics: Sequence[str] | None, timeout_ms: int) -> Any:
     asked = None if topics is None else [MetadataRequest.MetadataRequestTopic(name=name) for name in topics]
     request = MetadataRequest(
         topics=asked,

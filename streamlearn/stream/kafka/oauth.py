@@ -7,10 +7,10 @@ from kafka.errors import KafkaConnectionError
 from kafka.net.sasl.oauth import AbstractTokenProvider
 
 from streamlearn.errors import ConfigError
-from streamlearn.stream.kafka.failures import TokenError
+from streamlearn.stream.kafka.client_errors import TokenError
 
 
-class Tokens(AbstractTokenProvider):
+class TokenProvider(AbstractTokenProvider):
     """Asks the callable for a token whenever a connection authenticates.
 
     Parameters

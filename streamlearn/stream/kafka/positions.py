@@ -11,7 +11,7 @@ from kafka import TopicPartition as KafkaPartition
 
 from streamlearn.data import Position, Record, TopicPartition
 from streamlearn.errors import StreamError
-from streamlearn.stream.kafka.connection import Manager, Patience, insist
+from streamlearn.stream.kafka.connection import BrokerWait, ConnectionManager, retry
 
 log = logging.getLogger(__name__)
 
@@ -24,17 +24,17 @@ _VERIFY_POLLS = 6
 
 
 def start_offsets(
-    consumer: KafkaConsumer, partitions: Iterable[TopicPartition], start: Start, patience: Patience
+    consumer: KafkaConsumer, partitions: Iterable[TopicPartition], start: Start, wait: BrokerWait
 ) -> dict[TopicPartition, int]:
     """Return the offsets that a start means; a time after the last record means the end."""
     asked = native(partitions)
     if start == "earliest":
-        return named(insist(lambda ms: consumer.beginning_offsets(asked, ms), patience))
-    ends = insist(lambda ms: consumer.end_offsets(asked, ms), patience)
+        return named(retry(lambda ms: consumer.beginning_offsets(asked, ms), wait))
+    ends = retry(lambda ms: consumer.end_offsets(asked, ms), wait)
     if isinstance(start, datetime):
         since = max(0, int(start.timestamp() * 1000))
         # The client modifies the mapping that it gets.
-        found = insist(lambda ms: consumer.offsets_for_times(dict.fromkeys(asked, since), ms), patience)
+        found = retry(lambda ms: consumer.offsets_for_times(dict.fromkeys(asked, since), ms), wait)
         for partition, at in found.items():
             # The embedded broker returns a negative timestamp if there is no such record.
             if at is not None and at.timestamp >= 0:
@@ -68,10 +68,10 @@ def lost_records(
 
 def verify(
     consumer: KafkaConsumer,
-    manager: Manager,
+    manager: ConnectionManager,
     positions: Mapping[TopicPartition, Position],
     beginnings: Mapping[TopicPartition, int],
-    patience: Patience,
+    wait: BrokerWait,
 ) -> None:
     """Check that every partition reaches its position and still holds the record before it.
 
@@ -81,9 +81,9 @@ def verify(
     ------
     StreamError : the log was truncated, or the topic was recreated.
     """
-    ends = insist(lambda ms: consumer.end_offsets(native(positions), ms), patience) if positions else {}
+    ends = retry(lambda ms: consumer.end_offsets(native(positions), ms), wait) if positions else {}
     wanted = {tp: at for tp, at in positions.items() if at.last_offset >= max(0, beginnings[tp])}
-    same = _unchanged(consumer, manager, wanted, patience)
+    same = _unchanged(consumer, manager, wanted, wait)
     for tp, at in positions.items():
         end = ends[KafkaPartition(*tp)]
         # The embedded broker may report too low an end; the record itself is the better evidence.
@@ -124,7 +124,10 @@ def named(offsets: Mapping[KafkaPartition, int]) -> dict[TopicPartition, int]:
 
 
 def _unchanged(
-    consumer: KafkaConsumer, manager: Manager, wanted: Mapping[TopicPartition, Position], patience: Patience
+    consumer: KafkaConsumer,
+    manager: ConnectionManager,
+    wanted: Mapping[TopicPartition, Position],
+    wait: BrokerWait,
 ) -> set[TopicPartition]:
     """Fetch the last record of each position; return the partitions in which it is still the same."""
     consumer.assign(native(wanted))
@@ -144,7 +147,7 @@ def _unchanged(
             # Not pause(): kafka-python 3.0 loses records that it has buffered for a paused partition.
             consumer.assign(native(pending))
         elif manager.answers == answers:
-            patience.spend(manager.last_failure)
+            wait.keep_waiting(manager.last_failure)
         else:
             polls -= 1
     consumer.assign([])

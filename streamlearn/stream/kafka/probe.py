@@ -14,8 +14,8 @@ from streamlearn.errors import (
     StreamError,
     StreamlearnError,
 )
-from streamlearn.stream.kafka.connection import Manager, Patience, connected
-from streamlearn.stream.kafka.failures import translated
+from streamlearn.stream.kafka.client_errors import converted
+from streamlearn.stream.kafka.connection import BrokerWait, ConnectionManager, connect
 from streamlearn.stream.kafka.metadata import Topic, describe
 from streamlearn.stream.kafka.positions import start_offsets
 from streamlearn.stream.kafka.settings import brokers, settings_for
@@ -54,16 +54,16 @@ def probe(
     ours = {"enable_auto_commit": False, "auto_offset_reset": "none", "isolation_level": "read_committed"}
     try:
         settings = settings_for(KafkaConsumer, client, ours)
-        consumer, manager = connected(KafkaConsumer, settings, Patience(where, timeout_seconds))
+        consumer, manager = connect(KafkaConsumer, settings, BrokerWait(where, timeout_seconds))
     except Exception as error:
-        return _not_connected(where, translated(error, where))
+        return _not_connected(where, converted(error, where))
     findings = [
         Finding("broker", True, f"{where}: a broker answers"),
         Finding("authentication", True, f"{where}: {_login(client)}"),
     ]
     try:
         for name in topics:
-            findings += _topic(consumer, manager, name, partitions, Patience(where, timeout_seconds))
+            findings += _topic(consumer, manager, name, partitions, BrokerWait(where, timeout_seconds))
     finally:
         consumer.close(autocommit=False, timeout_ms=1000)
     return findings
@@ -87,36 +87,36 @@ def _login(client: Mapping[str, Any]) -> str:
 
 def _topic(
     consumer: KafkaConsumer,
-    manager: Manager,
+    manager: ConnectionManager,
     name: str,
     partitions: Sequence[int] | None,
-    patience: Patience,
+    wait: BrokerWait,
 ) -> list[Finding]:
     try:
-        topic = describe(manager, [name], patience).topics[name]
+        topic = describe(manager, [name], wait).topics[name]
     except Exception as error:
-        return [Finding.problem(f"topic {name}", translated(error, patience.where))]
+        return [Finding.problem(f"topic {name}", converted(error, wait.where))]
     absent = sorted(set(partitions or ()) - topic.partitions)
     count = len(topic.partitions)
     if absent:
         why = StreamError(f"{name}: no partitions {absent}, the topic has {count}; see source.partitions")
         return [Finding.problem(f"topic {name}", why)]
     found = Finding(f"topic {name}", True, f"{name}: exists, partitions: {count}")
-    return [found, _readable(consumer, name, topic, partitions, patience)]
+    return [found, _readable(consumer, name, topic, partitions, wait)]
 
 
 def _readable(
-    consumer: KafkaConsumer, name: str, topic: Topic, partitions: Sequence[int] | None, patience: Patience
+    consumer: KafkaConsumer, name: str, topic: Topic, partitions: Sequence[int] | None, wait: BrokerWait
 ) -> Finding:
     chosen = topic.partitions if partitions is None else partitions
     asked = [TopicPartition(name, partition) for partition in chosen]
     try:
-        beginnings = start_offsets(consumer, asked, "earliest", patience)
-        ends = start_offsets(consumer, asked, "latest", patience)
+        beginnings = start_offsets(consumer, asked, "earliest", wait)
+        ends = start_offsets(consumer, asked, "latest", wait)
     except BrokerUnavailableError as error:
         why = BrokerUnavailableError(f"{name}: the leader of a partition does not answer: {error}")
         return Finding.problem(f"read {name}", why)
     except Exception as error:
-        return Finding.problem(f"read {name}", translated(error, f"{name}: {patience.where}"))
+        return Finding.problem(f"read {name}", converted(error, f"{name}: {wait.where}"))
     records = sum(ends.values()) - sum(beginnings.values())
     return Finding(f"read {name}", True, f"{name}: readable, about {records} records")

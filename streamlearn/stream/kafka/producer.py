@@ -12,8 +12,8 @@ from typing import Any
 from kafka import KafkaAdminClient, KafkaProducer, errors
 
 from streamlearn.errors import BrokerUnavailableError, StreamlearnError
-from streamlearn.stream.kafka.connection import Patience, connected, insist
-from streamlearn.stream.kafka.failures import REFUSALS, translated
+from streamlearn.stream.kafka.client_errors import REFUSALS, converted
+from streamlearn.stream.kafka.connection import BrokerWait, connect, retry
 from streamlearn.stream.kafka.metadata import describe
 from streamlearn.stream.kafka.settings import brokers, settings_for
 
@@ -72,7 +72,7 @@ class KafkaSink:
         }
         ours = {"acks": "all", "allow_auto_create_topics": False}
         settings = defaults | settings_for(KafkaProducer, client, ours)
-        self._patience = Patience(brokers(client), connect_timeout_seconds, stopping)
+        self._wait = BrokerWait(brokers(client), connect_timeout_seconds, stopping)
         self._stopping = stopping
         self._topic = topic
         self._limit = max_in_flight_bytes
@@ -82,12 +82,12 @@ class KafkaSink:
         self.failed = 0
         self.first_error: StreamlearnError | None = None
         # The producer would wait a minute for a topic that does not exist.
-        _require_topic(client, topic, self._patience)
-        self._producer, manager = connected(KafkaProducer, settings, self._patience)
+        _require_topic(client, topic, self._wait)
+        self._producer, manager = connect(KafkaProducer, settings, self._wait)
         self._metadata = manager.cluster
         self._unknown_since: float | None = None
         # Otherwise the first send would look up the partitions, and could not be stopped.
-        insist(lambda _: self._producer.partitions_for(topic), self._patience)
+        retry(lambda _: self._producer.partitions_for(topic), self._wait)
 
     def send(
         self,
@@ -123,7 +123,7 @@ class KafkaSink:
                 partition=partition,
             )
         except REFUSALS as error:
-            raise translated(error, self._patience.where) from error
+            raise converted(error, self._wait.where) from error
         except Exception as error:
             self._settle(size, error, done)
         else:
@@ -155,7 +155,7 @@ class KafkaSink:
         with self._changed:
             if not self._changed.wait_for(lambda: self._in_flight_bytes == 0, deadline - time.monotonic()):
                 raise BrokerUnavailableError(
-                    f"{self._patience.where}: {self._in_flight_bytes} bytes for {self._topic} are not "
+                    f"{self._wait.where}: {self._in_flight_bytes} bytes for {self._topic} are not "
                     f"acknowledged after {timeout_seconds:.0f} s"
                 )
 
@@ -176,7 +176,7 @@ class KafkaSink:
             while self._in_flight_bytes and self._in_flight_bytes + size > self._limit:
                 if self._stopping():
                     raise BrokerUnavailableError(
-                        f"{self._patience.where}: stopped while a record was waiting to be sent"
+                        f"{self._wait.where}: stopped while a record was waiting to be sent"
                     )
                 self._changed.wait(_SLICE_SECONDS)
             self._in_flight_bytes += size
@@ -187,7 +187,7 @@ class KafkaSink:
         error: Exception | None,
         done: Callable[[StreamlearnError | None], None] | None,
     ) -> None:
-        failure = None if error is None else translated(error, self._topic)
+        failure = None if error is None else converted(error, self._topic)
         with self._changed:
             self._in_flight_bytes -= size
             if failure is None:
@@ -214,11 +214,11 @@ def create_topic(
     ------
     ConfigError, BrokerUnavailableError, AuthenticationError, StreamError
     """
-    patience = Patience(brokers(client), connect_timeout_seconds, stopping)
-    admin, _ = connected(KafkaAdminClient, settings_for(KafkaAdminClient, client, {}), patience)
+    wait = BrokerWait(brokers(client), connect_timeout_seconds, stopping)
+    admin, _ = connect(KafkaAdminClient, settings_for(KafkaAdminClient, client, {}), wait)
     wanted = {topic: {"num_partitions": partitions, "replication_factor": -1}}
     try:
-        insist(lambda ms: admin.create_topics(wanted, ms, wait_for_metadata=True), patience)
+        retry(lambda ms: admin.create_topics(wanted, ms, wait_for_metadata=True), wait)
     except StreamlearnError as error:
         if isinstance(error.__cause__, errors.TopicAlreadyExistsError):
             return False
@@ -228,9 +228,9 @@ def create_topic(
     return True
 
 
-def _require_topic(client: Mapping[str, Any], topic: str, patience: Patience) -> None:
-    admin, manager = connected(KafkaAdminClient, settings_for(KafkaAdminClient, client, {}), patience)
+def _require_topic(client: Mapping[str, Any], topic: str, wait: BrokerWait) -> None:
+    admin, manager = connect(KafkaAdminClient, settings_for(KafkaAdminClient, client, {}), wait)
     try:
-        describe(manager, [topic], patience)
+        describe(manager, [topic], wait)
     finally:
         admin.close()

@@ -10,7 +10,7 @@ from kafka.consumer.fetcher import ConsumerRecord
 
 from streamlearn.data import PartitionStatus, Position, TopicPartition
 from streamlearn.errors import StreamError
-from streamlearn.stream.kafka.failures import REFUSALS, reason, translated
+from streamlearn.stream.kafka.client_errors import REFUSALS, converted, reason
 from streamlearn.stream.kafka.positions import OnGap, fetch_position, lost_records, named, native, place
 
 log = logging.getLogger(__name__)
@@ -139,7 +139,7 @@ class PartitionReader:
         elif isinstance(error, errors.LogTruncationError):
             raise StreamError(f"{self._where}: the log was truncated: {reason(error)}") from error
         elif isinstance(error, REFUSALS):
-            raise translated(error, self._where) from error
+            raise converted(error, self._where) from error
         elif isinstance(error, errors.RetriableError):
             log.debug("%s: %s", self._where, reason(error))
             time.sleep(0.1)

@@ -8,7 +8,7 @@ from typing import Any
 from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer
 
 from streamlearn.errors import ConfigError
-from streamlearn.stream.kafka.oauth import Tokens
+from streamlearn.stream.kafka.oauth import TokenProvider
 
 Client = type[KafkaConsumer] | type[KafkaProducer] | type[KafkaAdminClient]
 
@@ -73,6 +73,6 @@ def brokers(given: Mapping[str, Any]) -> str:
 
 def _shaped(key: str, value: Any) -> Any:
     if key == "sasl_oauth_token_provider" and isinstance(value, str):
-        return Tokens(value)
+        return TokenProvider(value)
     # YAML has no tuples, and kafka-python compares versions as tuples.
     return tuple(value) if key == "api_version" and isinstance(value, list) else value

@@ -7,7 +7,7 @@ from streamlearn.data import TopicPartition
 _LOOKS = 3
 
 
-class StallWatch:
+class StallDetector:
     """Detects partitions with unread records that return none.
 
     A partition may just wait while others are read, so time alone proves nothing: the client must also have

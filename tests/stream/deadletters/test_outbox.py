@@ -6,7 +6,7 @@ import pytest
 from streamlearn.errors import BrokerUnavailableError, StreamError
 from streamlearn.stream.deadletters.outbox import Done, Outbox
 from streamlearn.stream.deadletters.spool import Spool, read_spool
-from tests.stream.deadletters.test_letter import letter
+from tests.stream.deadletters.test_dead_letter import letter
 
 
 class Topic:

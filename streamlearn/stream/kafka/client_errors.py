@@ -36,7 +36,7 @@ def reason(error: BaseException) -> str:
     return text if type(error).__name__ in text else f"{type(error).__name__}: {text}"
 
 
-def translated(error: Exception, where: str) -> StreamlearnError:
+def converted(error: Exception, where: str) -> StreamlearnError:
     """Return our error for one that a kafka-python client raised.
 
     Parameters

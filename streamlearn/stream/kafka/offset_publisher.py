@@ -13,8 +13,8 @@ from kafka.coordinator.consumer import ConsumerCoordinator
 from kafka.net.compat import KafkaNetClient
 
 from streamlearn.data import Position, TopicPartition
-from streamlearn.stream.kafka.connection import Manager
-from streamlearn.stream.kafka.failures import reason
+from streamlearn.stream.kafka.client_errors import reason
+from streamlearn.stream.kafka.connection import ConnectionManager
 
 log = logging.getLogger(__name__)
 
@@ -33,7 +33,7 @@ class OffsetPublisher:
         failures are only logged as a warning and learning continues.
     """
 
-    def __init__(self, manager: Manager, group_id: str) -> None:
+    def __init__(self, manager: ConnectionManager, group_id: str) -> None:
         self._coordinator = ConsumerCoordinator(
             KafkaNetClient(net=manager.net, manager=manager),
             SubscriptionState(),

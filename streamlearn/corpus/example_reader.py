@@ -10,8 +10,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from streamlearn.corpus.columns import ColumnReader
-from streamlearn.corpus.inputs import (
+from streamlearn.corpus.column_layout import ColumnLayout
+from streamlearn.corpus.column_reader import ColumnReader
+from streamlearn.corpus.input_files import (
     STDIN,
     byte_lines,
     detect_encoding,
@@ -19,7 +20,6 @@ from streamlearn.corpus.inputs import (
     require_readable,
     text_lines,
 )
-from streamlearn.corpus.layout import ColumnLayout
 from streamlearn.corpus.read_report import ReadReport
 from streamlearn.data import Example
 from streamlearn.errors import Reason, RecordError, UsageError

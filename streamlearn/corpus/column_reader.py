@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Iterator
 from operator import methodcaller
 from typing import NamedTuple
 
-from streamlearn.corpus.layout import CONLLU_NAMES, ColumnLayout
+from streamlearn.corpus.column_layout import CONLLU_NAMES, ColumnLayout
 from streamlearn.corpus.read_report import ReadReport
 from streamlearn.data import Example
 from streamlearn.errors import Reason, RecordError, UsageError

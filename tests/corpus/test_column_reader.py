@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamlearn.corpus.columns import ColumnReader
-from streamlearn.corpus.layout import ColumnLayout
+from streamlearn.corpus.column_layout import ColumnLayout
+from streamlearn.corpus.column_reader import ColumnReader
 from streamlearn.corpus.read_report import ReadReport
 from streamlearn.data import Example
 from streamlearn.errors import Reason, UsageError

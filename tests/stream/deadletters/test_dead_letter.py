@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from streamlearn.errors import CheckpointError
-from streamlearn.stream.deadletters.letter import DeadLetter
+from streamlearn.stream.deadletters.dead_letter import DeadLetter
 from streamlearn.stream.deadletters.spool import Spool, read_spool
 from tests.stream.memory import MemoryRecord
 

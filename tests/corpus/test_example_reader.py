@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from streamlearn.corpus.files import ExampleReader
-from streamlearn.corpus.layout import ColumnLayout
+from streamlearn.corpus.column_layout import ColumnLayout
+from streamlearn.corpus.example_reader import ExampleReader
 from streamlearn.data import Example
 from streamlearn.errors import Reason, RecordError, UsageError
 from streamlearn.stream.record_codec import RecordCodec
