@@ -6,7 +6,7 @@ from typing import Any, Literal
 from pydantic import Field, model_validator
 
 from streamlearn.config.learner_sections import LearnerConfig, PerceptronConfig
-from streamlearn.config.section import FilePath, Location, Names, Section
+from streamlearn.config.section import Count, FilePath, Location, Names, Section
 from streamlearn.config.stream_sections import DeadLettersConfig, SourceConfig
 
 
@@ -47,17 +47,13 @@ class FeaturesConfig(Section):
         default=None,
         description="File with the templates, relative to the configuration file; instead of `templates`.",
     )
-    max_features: int = Field(
+    max_features: Count = Field(
         default=1 << 21,
-        ge=1,
-        le=1 << 30,
         description="Maximum number of features on single labels (unigram); further ones are ignored and "
         "counted.",
     )
-    max_edge_features: int = Field(
+    max_edge_features: Count = Field(
         default=1 << 20,
-        ge=1,
-        le=1 << 30,
         description="Maximum number of features on label pairs (bigram); further ones are ignored and "
         "counted.",
     )
@@ -91,10 +87,8 @@ class CheckpointConfig(Section):
         gt=0,
         description="Write a checkpoint at least this often, in seconds, while records arrive.",
     )
-    every_records: int | None = Field(
+    every_records: Count | None = Field(
         default=None,
-        ge=1,
-        le=1 << 30,
         description="Also write a checkpoint after this many records. Off by default.",
     )
     keep: int = Field(default=3, ge=3, le=10_000, description="Keep the newest N checkpoints.")

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Annotated, TypeVar
 
-from pydantic import AfterValidator, BaseModel, ConfigDict
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 AnyPath = TypeVar("AnyPath", Path, str)
 
@@ -21,6 +21,8 @@ def _possible(path: AnyPath) -> AnyPath:
     return path
 
 
+# What may be counted or reserved in memory.
+Count = Annotated[int, Field(ge=1, le=1 << 30)]
 Names = Annotated[list[str], AfterValidator(_all_different)]
 FilePath = Annotated[Path, AfterValidator(_possible)]
 # A directory or a URL.

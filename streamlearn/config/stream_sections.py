@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from streamlearn.config.section import FilePath, Names, Section
+from streamlearn.config.section import Count, FilePath, Names, Section
 
 
 class SourceConfig(Section):
@@ -27,10 +27,8 @@ class SourceConfig(Section):
         description="How to merge partitions: as records arrive, or in a deterministic order that any "
         "replay reproduces.",
     )
-    quantum: int = Field(
+    quantum: Count = Field(
         default=1000,
-        ge=1,
-        le=1 << 30,
         description="With `order: deterministic`: offsets read from a partition before the next one's turn.",
     )
     on_gap: Literal["fail", "continue"] = Field(
@@ -48,10 +46,8 @@ class SourceConfig(Section):
         le=1 << 20,
         description="Maximum number of records per poll, which are learned as one batch.",
     )
-    max_record_bytes: int = Field(
+    max_record_bytes: Count = Field(
         default=8 << 20,
-        ge=1,
-        le=1 << 30,
         description="Maximum size of a record value in bytes; larger ones are rejected.",
     )
     max_tokens: int = Field(
@@ -116,10 +112,8 @@ class DeadLettersConfig(Section):
         description="Stop when the ratio of bad records among the last `window` exceeds this. Off by "
         "default.",
     )
-    window: int = Field(
+    window: Count = Field(
         default=1000,
-        ge=1,
-        le=1 << 30,
         description="Number of recent records that `max_ratio` is computed over.",
     )
 

@@ -140,7 +140,7 @@ def test_a_refused_password_is_told_at_no_level(
         (f"{TOKENS}:TOKENS", ConfigError, "no attribute 'TOKENS'"),
         (f"{TOKENS}:time", ConfigError, "cannot be called"),
         (f"{TOKENS}:expired_token", AuthenticationError, "the broker rejected the credentials"),
-        (f"{TOKENS}:no_token", AuthenticationError, "no_token gave NoneType"),
+        (f"{TOKENS}:no_token", AuthenticationError, "no_token returned NoneType"),
         (f"{TOKENS}:unavailable_token", BrokerUnavailableError, "unavailable_token raised OSError"),
     ],
 )

@@ -1,4 +1,4 @@
-"""A checkpoint of each format version loads for ever, and is learned on from as if it were of today.
+"""Checkpoints of every format version still load, and learning continues from them as from new ones.
 
     python -m tests.checkpoint.test_golden
 

@@ -44,12 +44,12 @@ def listing(directory):
     return {path.name: path.read_bytes() for path in directory.iterdir()}
 
 
-def test_pruning_keeps_the_newest_generations(store, tmp_path):
+def test_pruning_keeps_the_newest_checkpoints(store, tmp_path):
     save_all(store, range(8, 13))
     assert names(tmp_path) == ["10.slcp", "11.slcp", "12.slcp"]
 
 
-def test_fewer_than_three_generations_are_refused(tmp_path):
+def test_fewer_than_three_checkpoints_are_refused(tmp_path):
     with pytest.raises(ConfigError, match="got 2, wanted 3"):
         CheckpointStore(tmp_path, Retention(newest=2))
 
@@ -131,7 +131,7 @@ def test_a_directory_that_cannot_be_synced_fails_the_save_and_the_same_seq_may_b
         assert store.load_newest().checkpoint.seq == 1
 
 
-def test_an_old_generation_that_cannot_be_removed_does_not_fail_the_new_one(tmp_path):
+def test_an_old_checkpoint_that_cannot_be_removed_does_not_fail_the_new_one(tmp_path):
     def disk(step):
         if step == "prune":
             raise OSError(errno.EIO, "Input/output error")
@@ -239,7 +239,7 @@ def test_devices_are_not_checkpoints():
         open_checkpoint(Path("/dev/zero"))
 
 
-def test_a_rollback_makes_an_older_generation_the_newest_and_the_next_follows_it(store, tmp_path):
+def test_a_rollback_makes_an_older_checkpoint_the_newest_and_the_next_follows_it(store, tmp_path):
     for seq in range(3):
         store.save(make_checkpoint(seq))
     assert store.roll_back(1).checkpoint.seq == 1
@@ -249,7 +249,7 @@ def test_a_rollback_makes_an_older_generation_the_newest_and_the_next_follows_it
     assert store.load_newest().checkpoint.sequences_seen == 77
 
 
-def test_undone_generations_are_bounded(store, tmp_path):
+def test_undone_checkpoints_are_bounded(store, tmp_path):
     for number in range(9):
         (tmp_path / f"checkpoint-{number:020d}.slcp.undone").touch()
     store.save(make_checkpoint(1))

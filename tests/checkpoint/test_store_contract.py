@@ -72,7 +72,7 @@ def test_a_checkpoint_of_many_parts_comes_back_whole(store):
     assert np.array_equal(store.load_newest().checkpoint.model["w"], weights)
 
 
-def test_retention_keeps_the_newest_generations(place, store):
+def test_retention_keeps_the_newest_checkpoints(place, store):
     save_all(store, range(8, 13))
     assert [checkpoint.seq for checkpoint in store.checkpoints()] == [10, 11, 12]
     assert sum("checkpoint-" in name for name in place.content()) == 3
@@ -90,7 +90,7 @@ def test_history_stays_as_long_as_it_is_wanted(place):
     assert [checkpoint.seq for checkpoint in store.checkpoints()] == [3, 5, 7, 8, 9]
 
 
-def test_what_is_kept_outlives_its_generation(store):
+def test_what_is_kept_outlives_its_checkpoint(store):
     save_all(store, [0])
     where = store.keep_newest(1234)
     save_all(store, range(1, 6))
@@ -183,7 +183,7 @@ def test_weights_that_are_not_finite_are_never_written(place, store):
     assert place.content() == before
 
 
-def test_a_rollback_makes_an_older_generation_the_newest_and_the_next_follows_it(store):
+def test_a_rollback_makes_an_older_checkpoint_the_newest_and_the_next_follows_it(store):
     save_all(store, range(3))
     assert store.roll_back(1).seq == 1
     assert store.load_newest().checkpoint.seq == 1

@@ -1,4 +1,4 @@
-"""The daemon under test, as a process that can be started, ill-treated and looked at."""
+"""The daemon under test, as a process that can be started, killed and inspected."""
 
 import multiprocessing
 import os
@@ -6,7 +6,7 @@ import signal
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 
-from streamlearn.checkpoint.local_files import describe, checkpoint_files, open_checkpoint
+from streamlearn.checkpoint.local_files import checkpoint_files, describe, open_checkpoint
 from streamlearn.checkpoint.state import Checkpoint
 from tests.soak import worker
 from tests.soak.oracle import Oracle
@@ -73,8 +73,8 @@ class Daemon:
             self._process.kill()
             self._process.join()
 
-    def has_generations(self, count: int) -> bool:
-        """Return whether there are so many checkpoints."""
+    def has_checkpoints(self, count: int) -> bool:
+        """Return whether there are at least `count` checkpoints."""
         self.require_alive()
         return len(checkpoint_files(self.state)) >= count
 
@@ -84,12 +84,12 @@ class Daemon:
         return describe(files[-1]).checkpoint if files else None
 
     def oldest_positions(self) -> dict[int, int]:
-        """Return where the oldest generation goes on; none before the first."""
+        """Return the positions of the oldest checkpoint; none before the first."""
         files = checkpoint_files(self.state)
         return _positions(describe(files[0]).checkpoint if files else None)
 
     def positions(self) -> dict[int, int]:
-        """Return where the next life goes on, while none is running."""
+        """Return the positions at which the next process will continue, while none is running."""
         return _positions(open_checkpoint(self.state).checkpoint)
 
     def oracle(self) -> Oracle:
@@ -99,7 +99,7 @@ class Daemon:
         return oracle
 
     def reaches(self, offsets: dict[int, int]) -> bool:
-        """Return whether the newest checkpoint goes on beyond these offsets."""
+        """Return whether the newest checkpoint is beyond these offsets."""
         at = _positions(self.newest())
         return all(at.get(partition, 0) > offset for partition, offset in offsets.items())
 

@@ -65,7 +65,7 @@ def damage(soak: Soak) -> None:
 
 
 def disk_full(soak: Soak) -> None:
-    """No file may grow for a while: it goes on without checkpoints, or stops at a letter it cannot keep."""
+    """No file may grow for a while: it continues without checkpoints, or stops at a dead letter."""
     limit_files(soak.daemon.pid, 1024)
     before = checkpoint_files(soak.daemon.state)
     time.sleep(soak.random.uniform(1.0, 4.0))

@@ -120,7 +120,7 @@ class Watch:
         self.objects: list[int] = []
 
     def __call__(self, count: int) -> None:
-        """Look, if it is time, after so many records."""
+        """Take a measurement if one is due after this number of records."""
         if count >= (len(self.megabytes) + 1) * self._step:
             for page in ("metrics", "status.json"):
                 fetch(f"{self.url}/{page}")
@@ -162,7 +162,7 @@ def resident_megabytes() -> float:
 
 
 def run(folder: Path, records: int, seed: int = 1, quantum: int = 10) -> dict[str, Any]:
-    """Learn so many records, and report.
+    """Learn this number of records, and report.
 
     Parameters
     ----------

@@ -47,7 +47,7 @@ class Soak:
         self._feed.start()
         self.daemon.start()
         try:
-            until(lambda: self.daemon.has_generations(3), SECONDS, "the first checkpoints")
+            until(lambda: self.daemon.has_checkpoints(3), SECONDS, "the first checkpoints")
             for fault in faults:
                 fault(self)
                 self.report.faults[fault.__name__] += 1

@@ -19,7 +19,7 @@ from streamlearn.stream.kafka.read_settings import ReadSettings
 from tests.conftest import Broker
 from tests.kafka.broker import ApacheKafka, free_ports
 from tests.kafka.topics import admin, create, produce, remove_before
-from tests.stream.source_contract import drain, numbered, positions_after, values
+from tests.stream.source_contract import Sent, drain, numbered, positions_after, values
 from tests.waiting import until
 
 pytestmark = pytest.mark.apache
@@ -48,6 +48,14 @@ def opened(source: KafkaSource, positions: dict[TopicPartition, Position] | None
     return source
 
 
+def filled(broker: Broker, topic: str, count: int) -> TopicPartition:
+    """Create a topic of one partition with `count` records, and return the partition."""
+    create(broker, topic)
+    tp = TopicPartition(topic, 0)
+    produce(broker, tp, numbered(count))
+    return tp
+
+
 def learned(source: KafkaSource, count: int) -> dict[TopicPartition, Position]:
     """Read `count` records from the start; give the positions after them."""
     start = source.start_positions()
@@ -59,9 +67,7 @@ def learned(source: KafkaSource, count: int) -> dict[TopicPartition, Position]:
 
 
 def test_latest_starts_after_what_is_there(apache_kafka: Broker, make: Make, topic: str) -> None:
-    create(apache_kafka, topic)
-    tp = TopicPartition(topic, 0)
-    produce(apache_kafka, tp, numbered(7))
+    tp = filled(apache_kafka, topic, 7)
     source = make(topic, start="latest")
     assert source.start_positions() == {tp: Position(7)}
     opened(source)
@@ -106,6 +112,18 @@ def test_identity_names_the_cluster_and_each_incarnation_of_a_topic(
     assert again.topic_ids[topic] != identity.topic_ids[topic]
 
 
+def refuses_after_recreation(
+    broker: Broker, make: Make, topic: str, records: Sequence[Sent], message: str
+) -> None:
+    """Learn five records, replace the topic by one with `records`, and expect a StreamError."""
+    tp = filled(broker, topic, 5)
+    positions = learned(make(topic), 5)
+    recreate(broker, topic)
+    produce(broker, tp, records)
+    with pytest.raises(StreamError, match=message):
+        make(topic).open(positions)
+
+
 def recreate(broker: Broker, topic: str) -> None:
     delete(broker, topic)
     until(lambda: _created(broker, topic), what="the new topic")
@@ -129,9 +147,7 @@ def _created(broker: Broker, topic: str) -> bool:
 
 
 def test_records_lost_to_retention_stop_the_source(apache_kafka: Broker, make: Make, topic: str) -> None:
-    create(apache_kafka, topic)
-    tp = TopicPartition(topic, 0)
-    produce(apache_kafka, tp, numbered(20))
+    tp = filled(apache_kafka, topic, 20)
     remove_before(apache_kafka, tp, 15)
     with pytest.raises(StreamError, match=r"@5: 10 records were deleted .* begins at 15"):
         make(topic).open({tp: Position(5, 4, 1, 1)})
@@ -140,9 +156,7 @@ def test_records_lost_to_retention_stop_the_source(apache_kafka: Broker, make: M
 def test_records_lost_to_retention_are_counted_where_that_is_accepted(
     apache_kafka: Broker, make: Make, topic: str
 ) -> None:
-    create(apache_kafka, topic)
-    tp = TopicPartition(topic, 0)
-    produce(apache_kafka, tp, numbered(20))
+    tp = filled(apache_kafka, topic, 20)
     remove_before(apache_kafka, tp, 15)
     source = make(topic, on_gap="continue")
     assert source.open({tp: Position(5, 4, 1, 1)}) == {tp: 10}
@@ -150,9 +164,7 @@ def test_records_lost_to_retention_are_counted_where_that_is_accepted(
 
 
 def test_a_position_just_at_the_beginning_is_no_loss(apache_kafka: Broker, make: Make, topic: str) -> None:
-    create(apache_kafka, topic)
-    tp = TopicPartition(topic, 0)
-    produce(apache_kafka, tp, numbered(20))
+    tp = filled(apache_kafka, topic, 20)
     positions = learned(make(topic), 20)
     remove_before(apache_kafka, tp, 20)
     assert make(topic).open(positions) == {}
@@ -162,9 +174,7 @@ def test_a_position_just_at_the_beginning_is_no_loss(apache_kafka: Broker, make:
 def test_records_lost_while_reading_follow_the_same_policy(
     apache_kafka: Broker, make: Make, topic: str, on_gap: Any
 ) -> None:
-    create(apache_kafka, topic)
-    tp = TopicPartition(topic, 0)
-    produce(apache_kafka, tp, numbered(30))
+    tp = filled(apache_kafka, topic, 30)
     told: dict[TopicPartition, int] = {}
     source = opened(make(topic, on_gap=on_gap, on_lost=told.__setitem__))
     remove_before(apache_kafka, tp, 25)
@@ -179,47 +189,30 @@ def test_records_lost_while_reading_follow_the_same_policy(
 def test_a_topic_that_was_created_anew_and_is_shorter_is_refused(
     apache_kafka: Broker, make: Make, topic: str
 ) -> None:
-    create(apache_kafka, topic)
-    tp = TopicPartition(topic, 0)
-    produce(apache_kafka, tp, numbered(5))
-    positions = learned(make(topic), 5)
-    recreate(apache_kafka, topic)
-    produce(apache_kafka, tp, numbered(2))
-    with pytest.raises(StreamError, match="@5: the log ends at 2"):
-        make(topic).open(positions)
+    refuses_after_recreation(apache_kafka, make, topic, numbered(2), "@5: the log ends at 2")
 
 
 def test_another_record_at_the_last_offset_is_refused(apache_kafka: Broker, make: Make, topic: str) -> None:
-    create(apache_kafka, topic)
-    tp = TopicPartition(topic, 0)
-    produce(apache_kafka, tp, numbered(5))
-    positions = learned(make(topic), 5)
-    recreate(apache_kafka, topic)
-    produce(apache_kafka, tp, numbered(50, "other"))
-    with pytest.raises(StreamError, match="@4: this is not the record that was learned from"):
-        make(topic).open(positions)
+    refuses_after_recreation(
+        apache_kafka, make, topic, numbered(50, "other"), "@4: this is not the record that was learned from"
+    )
 
 
-def test_a_topic_created_anew_under_a_running_source_stops_it(
-    apache_kafka: Broker, make: Make, topic: str
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [("recreate", "deleted and recreated"), ("delete", "the partition no longer exists")],
+)
+def test_a_topic_deleted_or_recreated_under_a_running_source_stops_it(
+    apache_kafka: Broker, make: Make, topic: str, change: str, message: str
 ) -> None:
     create(apache_kafka, topic)
     source = opened(make(topic, discovery_seconds=0.2))
-    recreate(apache_kafka, topic)
-    with pytest.raises(StreamError, match="deleted and recreated"):
-        until(lambda: source.poll(0.2))
-
-
-def test_a_topic_deleted_under_a_running_source_stops_it(
-    apache_kafka: Broker, make: Make, topic: str
-) -> None:
-    create(apache_kafka, topic)
-    source = opened(make(topic, discovery_seconds=0.2))
-    delete(apache_kafka, topic)
-    with pytest.raises(StreamError, match="the partition no longer exists"):
+    {"recreate": recreate, "delete": delete}[change](apache_kafka, topic)
+    with pytest.raises(StreamError, match=message):
         until(lambda: source.poll(0.2))
     with admin(apache_kafka) as client:
-        assert topic not in client.list_topics()
+        # Reading never creates a topic.
+        assert (topic in client.list_topics()) is (change == "recreate")
 
 
 def test_positions_that_are_not_configured_are_refused(apache_kafka: Broker, make: Make, topic: str) -> None:
@@ -342,9 +335,7 @@ def test_every_compression_is_read(apache_kafka: Broker, make: Make, topic: str,
 def test_a_batch_damaged_on_disk_is_named_after_everything_before_it(
     apache_kafka: Broker, kafka_node: ApacheKafka, make: Make, topic: str
 ) -> None:
-    create(apache_kafka, topic)
-    tp = TopicPartition(topic, 0)
-    produce(apache_kafka, tp, numbered(3))
+    tp = filled(apache_kafka, topic, 3)
     produce(apache_kafka, tp, [(b"k", b"to be damaged", [])])
     _damage(kafka_node.log_dir / f"{topic}-0", b"to be damaged")
     restarts: list[str] = []

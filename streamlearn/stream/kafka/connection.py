@@ -7,6 +7,7 @@ import logging
 import ssl
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from kafka import errors
@@ -29,10 +30,11 @@ _ATTEMPTS_MS = (1000, 2000, 4000, 8000)
 T = TypeVar("T")
 
 
+@dataclass(slots=True)
 class BrokerWait:
     """Waiting for a broker, up to a timeout or until the program stops.
 
-    Parameters
+    Attributes
     ----------
     where : the brokers, for messages.
     timeout_seconds : maximum time without an answer; None waits indefinitely.
@@ -40,19 +42,12 @@ class BrokerWait:
     clock : monotonic seconds.
     """
 
-    def __init__(
-        self,
-        where: str,
-        timeout_seconds: float | None = None,
-        stopping: Callable[[], bool] = lambda: False,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
-        self.where = where
-        self._timeout_seconds = timeout_seconds
-        self._stopping = stopping
-        self._clock = clock
-        self._since: float | None = None
-        self._is_logged = False
+    where: str
+    timeout_seconds: float | None = None
+    stopping: Callable[[], bool] = lambda: False
+    clock: Callable[[], float] = time.monotonic
+    _since: float | None = field(default=None, init=False)
+    _is_logged: bool = field(default=False, init=False)
 
     def keep_waiting(self, why: BaseException | None) -> None:
         """Return if the caller should wait longer; log the first time.
@@ -65,13 +60,13 @@ class BrokerWait:
         ------
         BrokerUnavailableError : the timeout has passed, or the program is stopping.
         """
-        now = self._clock()
+        now = self.clock()
         self._since = now if self._since is None else self._since
         waited = now - self._since
         cause = f": {reason(why)}" if why else ""
-        if self._stopping():
+        if self.stopping():
             raise BrokerUnavailableError(f"{self.where}: stopped while waiting for a broker{cause}")
-        if self._timeout_seconds is not None and waited >= self._timeout_seconds:
+        if self.timeout_seconds is not None and waited >= self.timeout_seconds:
             raise BrokerUnavailableError(f"{self.where}: no broker answered within {waited:.0f} s{cause}")
         if waited >= _QUIET_SECONDS and not self._is_logged:
             self._is_logged = True

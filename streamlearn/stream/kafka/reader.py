@@ -3,6 +3,7 @@
 import logging
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from kafka import KafkaConsumer, errors
 from kafka import TopicPartition as KafkaPartition
@@ -19,35 +20,29 @@ _REQUEST_MS = 1000
 _UNREADABLE = 3
 
 
+@dataclass(slots=True)
 class PartitionReader:
     """Polls a consumer, tracks the position of each partition, and restores positions after errors.
 
-    Parameters
+    Attributes
     ----------
+    consumer : the current client.
     where : the brokers, for messages.
     on_gap, on_lost : as in `KafkaSource`.
     renewed : recreates the client if it is stuck; returns None if no broker answers at the moment.
     """
 
-    def __init__(
-        self,
-        consumer: KafkaConsumer,
-        where: str,
-        on_gap: OnGap,
-        on_lost: Callable[[TopicPartition, int], None],
-        renewed: Callable[[], KafkaConsumer | None],
-    ) -> None:
-        self._consumer = consumer
-        self._renewed = renewed
-        self._where = where
-        self._on_gap = on_gap
-        self._on_lost = on_lost
-        self._next: dict[TopicPartition, int] = {}
-        self._ends: dict[TopicPartition, int | None] = {}
-        # Partitions that are currently fetched.
-        self._fetched: set[TopicPartition] = set()
-        self._failed_at: tuple[TopicPartition, int] | None = None
-        self._failures = 0
+    consumer: KafkaConsumer
+    where: str
+    on_gap: OnGap
+    on_lost: Callable[[TopicPartition, int], None]
+    renewed: Callable[[], KafkaConsumer | None]
+    _next: dict[TopicPartition, int] = field(default_factory=dict, init=False)
+    _ends: dict[TopicPartition, int | None] = field(default_factory=dict, init=False)
+    # Partitions that are currently fetched.
+    _fetched: set[TopicPartition] = field(default_factory=set, init=False)
+    _failed_at: tuple[TopicPartition, int] | None = field(default=None, init=False)
+    _failures: int = field(default=0, init=False)
 
     @property
     def partitions(self) -> Iterable[TopicPartition]:
@@ -70,31 +65,31 @@ class PartitionReader:
 
     def change_to(self, consumer: KafkaConsumer) -> None:
         """Continue with another client, from the same positions."""
-        self._consumer = consumer
+        self.consumer = consumer
         self._seek({tp: self._next[tp] for tp in self._fetched})
 
     def positions(self) -> dict[TopicPartition, int]:
         """Return the next offset of each fetched partition, past markers and compacted records."""
-        return {tp: fetch_position(self._consumer, tp) or self._next[tp] for tp in self._fetched}
+        return {tp: fetch_position(self.consumer, tp) or self._next[tp] for tp in self._fetched}
 
     def _seek(self, offsets: Mapping[TopicPartition, int]) -> None:
-        self._consumer.assign(native(self._fetched))
+        self.consumer.assign(native(self._fetched))
         for tp, offset in offsets.items():
             # A seek, even to the same offset, discards what was already fetched.
-            if fetch_position(self._consumer, tp) != offset:
-                self._consumer.seek(KafkaPartition(*tp), offset)
+            if fetch_position(self.consumer, tp) != offset:
+                self.consumer.seek(KafkaPartition(*tp), offset)
 
     def ends(self, partitions: Iterable[TopicPartition]) -> dict[TopicPartition, int]:
         """Return the end offsets of some partitions; empty if the broker does not answer now."""
         try:
-            return named(self._consumer.end_offsets(native(partitions), _REQUEST_MS))
+            return named(self.consumer.end_offsets(native(partitions), _REQUEST_MS))
         except errors.KafkaError:
             return {}
 
     def add(self, partitions: Iterable[TopicPartition]) -> None:
         """Read new partitions from their beginning; does nothing if the broker does not answer now."""
         try:
-            beginnings = named(self._consumer.beginning_offsets(native(partitions), _REQUEST_MS))
+            beginnings = named(self.consumer.beginning_offsets(native(partitions), _REQUEST_MS))
         except errors.RetriableError:
             return
         log.info("new partitions: %s", ", ".join(place(tp, at) for tp, at in sorted(beginnings.items())))
@@ -108,7 +103,7 @@ class PartitionReader:
         StreamError, AuthenticationError : as in `KafkaSource.poll`.
         """
         try:
-            polled = self._consumer.poll(timeout_ms)
+            polled = self.consumer.poll(timeout_ms)
         except Exception as error:
             self._recover(error)
             return ()
@@ -123,8 +118,8 @@ class PartitionReader:
     def _status(self, tp: TopicPartition, next_offset: int) -> PartitionStatus:
         position = None
         if tp in self._fetched:
-            position = fetch_position(self._consumer, tp)
-            end = self._consumer.highwater(KafkaPartition(*tp))
+            position = fetch_position(self.consumer, tp)
+            end = self.consumer.highwater(KafkaPartition(*tp))
             # None after an assignment, until the first fetch.
             self._ends[tp] = self._ends.get(tp) if end is None else end
         position = next_offset if position is None else position
@@ -137,19 +132,19 @@ class PartitionReader:
         if isinstance(error, errors.OffsetOutOfRangeError):
             self._return_into_range([TopicPartition(*tp) for tp in error.args[0]])
         elif isinstance(error, errors.LogTruncationError):
-            raise StreamError(f"{self._where}: the log was truncated: {reason(error)}") from error
+            raise StreamError(f"{self.where}: the log was truncated: {reason(error)}") from error
         elif isinstance(error, REFUSALS):
-            raise converted(error, self._where) from error
+            raise converted(error, self.where) from error
         elif isinstance(error, errors.RetriableError):
-            log.debug("%s: %s", self._where, reason(error))
+            log.debug("%s: %s", self.where, reason(error))
             time.sleep(0.1)
         else:
             self._retry_unreadable(error)
 
     def _return_into_range(self, partitions: Sequence[TopicPartition]) -> None:
         try:
-            beginnings = named(self._consumer.beginning_offsets(native(partitions), _REQUEST_MS))
-            ends = named(self._consumer.end_offsets(native(partitions), _REQUEST_MS))
+            beginnings = named(self.consumer.beginning_offsets(native(partitions), _REQUEST_MS))
+            ends = named(self.consumer.end_offsets(native(partitions), _REQUEST_MS))
         except errors.RetriableError:
             # The next fetch will be out of range again, and retried.
             return
@@ -160,8 +155,8 @@ class PartitionReader:
                     "it was truncated, or the topic was recreated"
                 )
         positions = {tp: Position(self._next[tp]) for tp in partitions}
-        for tp, count in lost_records(positions, beginnings, self._on_gap).items():
-            self._on_lost(tp, count)
+        for tp, count in lost_records(positions, beginnings, self.on_gap).items():
+            self.on_lost(tp, count)
             self.go_to({tp: beginnings[tp]})
 
     def _retry_unreadable(self, error: Exception) -> None:
@@ -176,11 +171,11 @@ class PartitionReader:
             ) from error
         # kafka-python keeps its failed iterator, even after a seek to the same offset, and poll() would spin
         # indefinitely: only a new client helps.
-        consumer = self._renewed()
+        consumer = self.renewed()
         if consumer is not None:
             self.change_to(consumer)
 
     def _stuck_at(self) -> tuple[TopicPartition, int]:
-        fetched = self._consumer._fetcher._next_partition_records  # type: ignore[attr-defined]
+        fetched = self.consumer._fetcher._next_partition_records  # type: ignore[attr-defined]
         tp = TopicPartition(*fetched.topic_partition) if fetched else min(self._next)
         return tp, self._next[tp]
