@@ -5,7 +5,7 @@ from typing import Any
 
 from streamlearn.app.kafka_source import in_words
 from streamlearn.checkpoint.location import open_checkpoint, open_store
-from streamlearn.checkpoint.reading import Generation
+from streamlearn.checkpoint.reading import CheckpointInfo
 from streamlearn.errors import CheckpointError
 
 
@@ -16,7 +16,7 @@ def generations(state: str) -> Iterator[dict[str, Any]]:
     ------
     CheckpointError : there is none.
     """
-    found = open_store(state).generations()
+    found = open_store(state).checkpoints()
     if not found:
         raise CheckpointError(f"{state}: no checkpoint in this state")
     return map(_row, found)
@@ -44,7 +44,7 @@ def roll_back(state: str, seq: int) -> dict[str, Any]:
         return _row(store.roll_back(seq))
 
 
-def _row(generation: Generation) -> dict[str, Any]:
+def _row(generation: CheckpointInfo) -> dict[str, Any]:
     checkpoint = generation.checkpoint
     row: dict[str, Any] = {
         "file": generation.where,

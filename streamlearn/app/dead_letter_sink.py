@@ -11,7 +11,7 @@ from streamlearn.daemon.bad_records import Letters, Skipped, Tolerance
 from streamlearn.data import Record
 from streamlearn.errors import ConfigError, StreamlearnError
 from streamlearn.events import DeadLettered, Observer, Rejected
-from streamlearn.stream.deadletters.letter import DeadLetter
+from streamlearn.stream.deadletters.dead_letter import DeadLetter
 from streamlearn.stream.deadletters.outbox import Outbox
 from streamlearn.stream.deadletters.spool import Spool
 from streamlearn.stream.kafka.producer import KafkaSink

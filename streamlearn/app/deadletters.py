@@ -9,13 +9,14 @@ from itertools import chain
 from typing import Self
 
 from streamlearn.app.dead_letter_sink import spool_path
-from streamlearn.checkpoint.reading import in_words
+from streamlearn.checkpoint.reading import system_errors
 from streamlearn.config.schema import Config
 from streamlearn.errors import ConfigError, StreamlearnError
-from streamlearn.stream.deadletters.letter import REPLAYED, DeadLetter
+from streamlearn.stream.deadletters.dead_letter import REPLAYED, DeadLetter
 from streamlearn.stream.deadletters.spool import read_spool
 from streamlearn.stream.kafka.consumer import KafkaSource
 from streamlearn.stream.kafka.producer import KafkaSink
+from streamlearn.stream.kafka.read_settings import ReadSettings
 
 _REPLAYED = "dead-letters.replayed"
 
@@ -69,7 +70,8 @@ def read_letters(config: Config, wanted: LetterFilter) -> Iterator[DeadLetter]:
 def _from_topic(config: Config) -> Iterator[DeadLetter]:
     if config.dead_letters.topic is None:
         return
-    source = KafkaSource(config.kafka, [config.dead_letters.topic], connect_timeout_seconds=10.0)
+    settings = ReadSettings([config.dead_letters.topic], connect_timeout_seconds=10.0)
+    source = KafkaSource(config.kafka, settings)
     try:
         source.open(source.start_positions())
         while any(status.lag != 0 for status in source.status().values()):
@@ -157,7 +159,7 @@ class Replayer:
         return self._sinks[topic]
 
     def _note(self, places: Sequence[str]) -> None:
-        with in_words(str(self._path)), self._path.open("a", encoding="utf-8") as file:
+        with system_errors(str(self._path)), self._path.open("a", encoding="utf-8") as file:
             file.writelines(f"{place}\n" for place in places)
             file.flush()
             os.fsync(file.fileno())

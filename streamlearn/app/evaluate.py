@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from streamlearn.app.build_tagger import build_tagger
 from streamlearn.app.drift_watch import build_watch
 from streamlearn.config.schema import Config
-from streamlearn.corpus.files import ExampleReader, Located
-from streamlearn.corpus.layout import ColumnLayout
+from streamlearn.corpus.column_layout import ColumnLayout
+from streamlearn.corpus.example_reader import ExampleReader, Located
 from streamlearn.daemon.pipeline import Pipeline
 from streamlearn.data import Batch, Example
 from streamlearn.errors import RecordError, UsageError

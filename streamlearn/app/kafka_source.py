@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Mapping
 from streamlearn.config.schema import Config
 from streamlearn.data import Position, TopicPartition
 from streamlearn.stream.kafka.consumer import KafkaSource, Restart
+from streamlearn.stream.kafka.read_settings import ReadSettings
 
 
 def build_source(
@@ -22,22 +23,19 @@ def build_source(
     ConfigError : the client refuses its settings.
     """
     source = config.source
-    return KafkaSource(
-        config.kafka,
+    settings = ReadSettings(
         source.topics,
         partitions=source.partitions,
-        # Whoever merges in turns must know all that have one.
+        # The deterministic order must know all partitions that take turns.
         follow=source.order == "arrival",
         start=source.start,
         group_id=source.group if source.group is not None else f"streamlearn-{config.model}",
         on_gap=source.on_gap,
         max_poll_records=source.max_poll_records,
         connect_timeout_seconds=connect_timeout_seconds,
-        stopping=stopping,
-        on_lost=on_lost,
-        on_restart=on_restart,
         stall_seconds=source.stall_seconds,
     )
+    return KafkaSource(config.kafka, settings, stopping=stopping, on_lost=on_lost, on_restart=on_restart)
 
 
 def in_words(positions: Mapping[TopicPartition, Position]) -> str:

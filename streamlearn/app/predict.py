@@ -7,8 +7,8 @@ from streamlearn.app.build_tagger import open_tagger
 from streamlearn.app.evaluate import BATCH, Refuse, batches, open_examples, refuse
 from streamlearn.choices import Scheme
 from streamlearn.config.learned_part import from_learned
-from streamlearn.corpus.files import Located
-from streamlearn.corpus.inputs import STDIN
+from streamlearn.corpus.example_reader import Located
+from streamlearn.corpus.input_files import STDIN
 from streamlearn.data import Prediction
 from streamlearn.errors import CheckpointError, UsageError
 

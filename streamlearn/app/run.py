@@ -16,7 +16,7 @@ from streamlearn.app.kafka_source import build_source, in_words
 from streamlearn.app.restoring import restore_scores, restore_tagger, understood
 from streamlearn.checkpoint.copier import Copier
 from streamlearn.checkpoint.location import open_store
-from streamlearn.checkpoint.read_progress import Reached
+from streamlearn.checkpoint.read_progress import ReadProgress
 from streamlearn.checkpoint.reading import Loaded
 from streamlearn.checkpoint.retention import Retention
 from streamlearn.checkpoint.schedule import CheckpointSchedule
@@ -161,7 +161,7 @@ class Daemon:
             require_same_model(loaded, self._config)
         with self._at_once():
             warm_up(self._config, lambda text: emit(_logger, logging.INFO, text))
-        reached = Reached(self._config.checkpoint.local)
+        reached = ReadProgress(self._config.checkpoint.local)
         if loaded:
             self._restore(loaded, reached.before)
         self._observers += (_noting(reached),)
@@ -286,7 +286,7 @@ class Daemon:
                 emit(_logger, logging.INFO, "snapshot_kept", path=str(kept))
 
 
-def _noting(reached: Reached) -> Observer:
+def _noting(reached: ReadProgress) -> Observer:
     """Give what notes how far every poll that brought records has read."""
 
     def observe(event: Event) -> None:

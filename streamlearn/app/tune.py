@@ -13,7 +13,7 @@ from streamlearn.app.evaluate import Evaluation, Refuse, batches, open_examples
 from streamlearn.app.workers import spread
 from streamlearn.config.load import load
 from streamlearn.config.schema import Config
-from streamlearn.corpus.files import Located
+from streamlearn.corpus.example_reader import Located
 from streamlearn.errors import ConfigError, RecordError, UsageError
 
 Grid = Mapping[str, Sequence[str]]

@@ -1,1 +1,1 @@
-"""Weights, optimiser state and positions as one durable file, with generations."""
+"""Checkpoints: weights, optimizer state and positions in one durable file, and stores that keep several."""

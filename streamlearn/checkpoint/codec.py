@@ -1,4 +1,4 @@
-"""A state tree as bytes and back: one self-describing format, no pickle, safe on hostile input.
+"""Encoding a state tree as bytes and decoding it: self-describing, no pickle, safe on untrusted input.
 
 Layout, all integers little-endian::
 
@@ -10,10 +10,10 @@ Layout, all integers little-endian::
     last 24 bytes       xxh3_128 of everything before, end magic (8 bytes)
 
 A segment is `[name, dtype, shape, offset, nbytes]`, `offset` counted from the start of the data. The tree
-holds ext type 1 (u32, number of the segment) where an array stands.
+holds ext type 1 (u32, number of the segment) in place of each array.
 
 Bytes 0-47 and the last 24 keep their meaning in every version, so that damage (`CorruptError`) and a file of
-another release (`FormatVersionError`) are never taken for each other.
+another release (`FormatVersionError`) are never confused.
 """
 
 import struct
@@ -31,7 +31,7 @@ from streamlearn.errors import CheckpointError
 FORMAT_VERSION = 1
 HEADER_START = 48
 
-# A tree of dict (str keys), list, str, int, float, bool, None and bytes in which arrays may stand anywhere.
+# A tree of dict (str keys), list, str, int, float, bool, None and bytes that may contain arrays anywhere.
 State: TypeAlias = dict[str, Any]
 Buffer: TypeAlias = bytes | bytearray | memoryview
 
@@ -41,7 +41,8 @@ _PREFIX = struct.Struct("<8sIIQQ")
 _REFERENCE = struct.Struct("<I")
 _DIGEST_BYTES = 16
 _FOOTER_BYTES = _DIGEST_BYTES + len(_END_MAGIC)
-# Each chunk costs a background writer two waits for the interpreter lock, of up to 5 ms beside a busy thread.
+# For each chunk a background writer waits twice for the interpreter lock, up to 5 ms if other threads are
+# busy.
 _CHUNK_BYTES = 8 << 20
 _MAX_HEADER_BYTES = 256 << 20
 _MAX_DEPTH = 64
@@ -49,7 +50,7 @@ _ARRAY_REFERENCE = 1
 
 
 class CorruptError(CheckpointError):
-    """The bytes are damaged, cut off, or were never a checkpoint."""
+    """The bytes are damaged, truncated, or not a checkpoint."""
 
 
 class FormatVersionError(CheckpointError):
@@ -58,7 +59,7 @@ class FormatVersionError(CheckpointError):
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """What a file says of itself; `state` holds a `Segment` where an array stands."""
+    """The header of a file; `state` holds a `Segment` in place of each array."""
 
     format_version: int
     state: State
@@ -67,7 +68,7 @@ class Header:
 
 
 class EncodedState:
-    """A state about to be written: `size_bytes` is known at once, iterating gives the bytes in order.
+    """A state about to be written: `size_bytes` is known at once, iterating yields the bytes in order.
 
     Arrays are read while iterating, and copied in parts only if they are not contiguous and little-endian.
     """
@@ -81,7 +82,8 @@ class EncodedState:
         header = b"".join(packed)
         if len(header) > _MAX_HEADER_BYTES:
             raise CheckpointError(
-                f"state: {len(header)} bytes outside of arrays, at most {_MAX_HEADER_BYTES}; use uint8 arrays"
+                f"state: {len(header)} bytes outside of arrays, wanted at most {_MAX_HEADER_BYTES}; store "
+                "large byte strings as uint8 arrays"
             )
         prefix = _PREFIX.pack(_MAGIC, FORMAT_VERSION, 0, len(header), self._data_bytes)
         head = prefix + _digest(prefix, header) + header
@@ -110,7 +112,7 @@ class EncodedState:
         if isinstance(node, np.ndarray):
             return self._add_segment(node, path)
         if depth == 0:
-            raise CheckpointError(f"{path[:80]}…: nested deeper than {_MAX_DEPTH}")
+            raise CheckpointError(f"{path[:80]}…: nested deeper than {_MAX_DEPTH} levels")
         if isinstance(node, dict) and all(isinstance(key, str) for key in node):
             return {key: self._plain(value, _join(path, key), depth - 1) for key, value in node.items()}
         if isinstance(node, list):
@@ -132,11 +134,11 @@ class EncodedState:
 
 
 def encode(state: State) -> EncodedState:
-    """Give the bytes of `state` in chunks, and their total size before the first.
+    """Return the bytes of `state` in chunks, with their total size known in advance.
 
     Raises
     ------
-    CheckpointError : something in the tree is neither plain data nor a numeric array; says where.
+    CheckpointError : the tree contains something other than plain data and numeric arrays; says where.
 
     Examples
     --------
@@ -151,10 +153,10 @@ def encode(state: State) -> EncodedState:
 
 
 def decode(buffer: Buffer) -> State:
-    """Verify the checksum of a whole file and give its tree.
+    """Verify the checksum of a whole file and return its tree.
 
-    The arrays are views into `buffer`: writable if it is, and keeping it alive. Nothing else of the size of
-    the file is allocated.
+    The arrays are views into `buffer`: writable if it is, and they keep it alive. No other memory of the size
+    of the file is allocated.
 
     Raises
     ------
@@ -172,7 +174,7 @@ def decode(buffer: Buffer) -> State:
 
 
 def read_header(file: BinaryIO) -> Header:
-    """Read what stands before the arrays, and verify that part only.
+    """Read the part before the arrays, and verify only that part.
 
     Raises
     ------
@@ -186,28 +188,28 @@ def read_header(file: BinaryIO) -> Header:
 
 
 def check_layout(head: bytes | memoryview, size_bytes: int) -> int:
-    """Give the length of the header, if `size_bytes` is what a file that begins with `head` must have.
+    """Return the length of the header, after checking `size_bytes` against it.
 
-    `head` is the first `HEADER_START` bytes. Whoever allocates `size_bytes` after this call allocates what
-    the file really holds.
+    `head` is the first `HEADER_START` bytes of the file. After this check, it is safe to
+    allocate `size_bytes`: the file really has that size.
 
     Raises
     ------
     CorruptError
     """
     if len(head) < HEADER_START:
-        raise CorruptError(f"{size_bytes} bytes are too few for a checkpoint")
+        raise CorruptError(f"{size_bytes} bytes are too few for a checkpoint, wanted {HEADER_START} or more")
     magic, _, _, header_bytes, data_bytes = _PREFIX.unpack(head[: _PREFIX.size])
     if magic != _MAGIC:
         raise CorruptError("not a checkpoint, or its beginning is damaged")
     if header_bytes > _MAX_HEADER_BYTES:
         raise CorruptError(
-            f"header of {header_bytes} bytes, at most {_MAX_HEADER_BYTES}: the file is damaged"
+            f"header of {header_bytes} bytes, wanted at most {_MAX_HEADER_BYTES}: the file is damaged"
         )
     header_end = HEADER_START + header_bytes
     wanted_bytes = header_end + padding(header_end) + data_bytes + _FOOTER_BYTES
     if size_bytes != wanted_bytes:
-        raise CorruptError(f"{size_bytes} bytes, wanted {wanted_bytes}: the file is cut off or damaged")
+        raise CorruptError(f"{size_bytes} bytes, wanted {wanted_bytes}: the file is truncated or damaged")
     return int(header_bytes)
 
 
@@ -227,14 +229,14 @@ def _parse_header(head: bytes | memoryview, packed: bytes | memoryview, size_byt
         state = reader.read(segments)
         reader.finish()
     except (ValueError, TypeError, IndexError, OverflowError, struct.error, msgpack.UnpackException) as error:
-        raise CorruptError(f"header cannot be understood: {error}") from error
+        raise CorruptError(f"header cannot be decoded: {error}") from error
     if not isinstance(state, dict):
         raise CorruptError(f"header holds {type(state).__name__}, wanted dict")
     return Header(version, state, segments, size_bytes)
 
 
 class _HeaderReader:
-    """Unpacks value by value, so that no claimed length is believed before its elements are there.
+    """Unpacks value by value, so that no claimed length is trusted before its elements have been read.
 
     msgpack's own `unpackb` would allocate each claimed length at each level of nesting.
     """

@@ -1,4 +1,4 @@
-"""Copying a state between two records, fast: learning waits for it."""
+"""Copying a state quickly between two records, while learning waits."""
 
 from typing import Any
 
@@ -7,18 +7,18 @@ from numpy.typing import NDArray
 
 
 class Copier:
-    """Copies trees of arrays into memory that it keeps from one copy to the next.
+    """Copies trees of arrays into buffers that it reuses for the next copy.
 
-    Memory that is touched for the first time costs several times what copying into it costs; so each array
-    has a room of the size of what it is a part of, such as all rows that were reserved, whose pages are
-    touched as the array grows. One copy exists at a time: the next one overwrites it.
+    The first write to fresh memory costs several times as much as the copy itself. So each array has a buffer
+    of the size of its base array (all reserved rows), whose pages are already touched as the array grows.
+    Only one copy exists at a time: the next one overwrites it.
     """
 
     def __init__(self) -> None:
-        self._rooms: dict[str, NDArray[Any]] = {}
+        self._buffers: dict[str, NDArray[Any]] = {}
 
     def copy(self, tree: Any, path: str = "") -> Any:
-        """Give the tree with every array copied; those that are not writable are passed on as they are."""
+        """Return the tree with every writable array copied; read-only arrays are shared."""
         if isinstance(tree, dict):
             return {name: self.copy(value, f"{path}/{name}") for name, value in tree.items()}
         if isinstance(tree, np.ndarray) and tree.flags.writeable:
@@ -29,10 +29,10 @@ class Copier:
         whole = array if array.base is None else array.base
         if not (isinstance(whole, np.ndarray) and whole.flags.c_contiguous and whole.dtype == array.dtype):
             return array.copy()
-        room = self._rooms.get(path)
-        if room is None or (room.shape, room.dtype) != (whole.shape, whole.dtype):
-            room = self._rooms[path] = np.empty_like(whole)
+        buffer = self._buffers.get(path)
+        if buffer is None or (buffer.shape, buffer.dtype) != (whole.shape, whole.dtype):
+            buffer = self._buffers[path] = np.empty_like(whole)
         offset = array.ctypes.data - whole.ctypes.data
-        duplicate: NDArray[Any] = np.ndarray(array.shape, array.dtype, room, offset, array.strides)
+        duplicate: NDArray[Any] = np.ndarray(array.shape, array.dtype, buffer, offset, array.strides)
         np.copyto(duplicate, array)
         return duplicate

@@ -1,4 +1,4 @@
-"""Whether every weight is a number: the last check before a good generation is replaced."""
+"""Checking that all weights are finite before a checkpoint is written."""
 
 from collections.abc import Iterator
 from typing import Any, NoReturn
@@ -8,12 +8,12 @@ import numpy as np
 from streamlearn.checkpoint.segment import Array, blocks
 from streamlearn.errors import NonFiniteWeightsError
 
-# A block at a time, the mask takes 1 MiB instead of a quarter of the model.
+# Block by block, the mask takes 1 MiB instead of a quarter of the model.
 _BLOCK_BYTES = 8 << 20
 
 
 def assert_finite(state: Any, path: str = "") -> None:
-    """Return if no float or complex array in the tree `state` holds NaN or infinity.
+    """Check that no float or complex array in the tree `state` contains NaN or infinity.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Checkpoint files in a local directory: a crash or a bad disk costs time, never the model."""
+"""Checkpoint files in a local directory that survive crashes and disk errors."""
 
 import contextlib
 import errno
@@ -8,35 +8,35 @@ from pathlib import Path
 
 from streamlearn.checkpoint import codec, pinned
 from streamlearn.checkpoint.local_files import (
+    checkpoint_files,
     describe,
     files_set_aside,
     find_newest,
-    generation_files,
     open_checkpoint,
     path_of,
     seq_of,
 )
 from streamlearn.checkpoint.lock import lock_directory
-from streamlearn.checkpoint.reading import Generation, Loaded, in_words
+from streamlearn.checkpoint.reading import CheckpointInfo, Loaded, system_errors
 from streamlearn.checkpoint.retention import Retention
 from streamlearn.checkpoint.state import Checkpoint
 from streamlearn.checkpoint.store import Saved, encode_next
 from streamlearn.durable import sync_directory
 from streamlearn.errors import CheckpointError
 
-# What `save` announces, each just before it happens; "write" before every chunk.
+# The steps of `save`, announced just before each happens; "write" before every chunk.
 STEPS = ("check", "create", "write", "fsync", "replace", "fsync_directory", "prune", "done")
 
 _FREE_FACTOR = 2
 
 
 class CheckpointStore:
-    """A `Store` whose generations are the files of one directory, written under its lock.
+    """A `Store` in one directory: a file per checkpoint, written under a lock.
 
     Parameters
     ----------
-    directory : `make` makes it; all else wants it to exist.
-    retention : which generations stay; as many damaged ones as newest ones stay for a look at them.
+    directory : created by `make`; everything else requires it to exist.
+    retention : which checkpoints to keep; `newest` is also the number of damaged ones kept for inspection.
     on_step : called with each of `STEPS`, so that tests can kill the process there or let the disk fail.
     """
 
@@ -51,68 +51,68 @@ class CheckpointStore:
         self._on_step = on_step
         self._locked = False
         self._newest_seq = -1
-        # When each generation was written, so that no header is read twice.
+        # When each checkpoint was written, so that no header is read twice.
         self._created: dict[int, float] = {}
 
     @property
     def location(self) -> str:
-        """Where it is."""
+        """The path of the directory."""
         return str(self._directory)
 
     def make(self) -> None:
-        """Make the directory and those above it."""
-        with in_words(f"state directory {self._directory}"):
+        """Create the directory and its parents."""
+        with system_errors(f"state directory {self._directory}"):
             self._directory.mkdir(parents=True, exist_ok=True)
 
     def probe(self) -> str:
-        """Tell whether a daemon could hold the directory now; a missing one is not made.
+        """Return whether a daemon could lock the directory now; a missing one is not created.
 
         Raises
         ------
-        StateLockedError : another daemon holds it; names the holder.
-        CheckpointError : it cannot be made or written.
+        StateLockedError : another daemon holds the lock; names it.
+        CheckpointError : the directory cannot be created or written.
         """
         if self._directory.is_dir():
             with lock_directory(self._directory):
-                return "can be written, no daemon holds it"
+                return "writable, not locked by a daemon"
         parent = next(parent for parent in self._directory.absolute().parents if parent.exists())
         if parent.is_dir() and os.access(parent, os.W_OK):
-            return "will be made"
-        raise CheckpointError(f"{self._directory}: is missing, and cannot be made in {parent}")
+            return "will be created"
+        raise CheckpointError(f"{self._directory}: does not exist, and cannot be created in {parent}")
 
     @contextlib.contextmanager
     def lock(self) -> Iterator[None]:
-        """Hold the directory; `load_newest` and `save` work only meanwhile.
+        """Lock the directory, as `load_newest`, `roll_back` and `save` require.
 
         Raises
         ------
-        StateLockedError : another daemon holds it; names the holder.
+        StateLockedError : another daemon holds the lock; names it.
         CheckpointError : the directory is missing or cannot be written.
         """
         with lock_directory(self._directory):
             self._locked = True
-            self._newest_seq = max(map(seq_of, generation_files(self._directory)), default=-1)
+            self._newest_seq = max(map(seq_of, checkpoint_files(self._directory)), default=-1)
             try:
                 yield
             finally:
                 self._locked = False
 
     def load_newest(self) -> Loaded | None:
-        """Read the newest checkpoint that verifies; None only where there has never been one.
+        """Read the newest checkpoint that verifies; None only if there has never been one.
 
-        Newer ones that do not verify are renamed to `*.corrupt`; temporary files of a crash are removed.
+        Newer ones that do not verify are renamed to `*.corrupt`; temporary files left by a crash are removed.
 
         Raises
         ------
         CheckpointError : there are checkpoints and none verifies, or the newest is intact but of another
-            release. Going on would silently start from zero, or undo what that release has learned.
+            release. Continuing would silently start from zero, or undo what that release has learned.
         """
         self._require_lock()
-        with in_words(f"state directory {self._directory}"):
+        with system_errors(f"state directory {self._directory}"):
             for path in self._directory.glob("checkpoint-*.slcp.tmp"):
                 path.unlink()
             loaded, damaged = find_newest(self._directory)
-            # Renamed only beside a good one: where none verifies, all stays as it was found.
+            # Renamed only if another one verifies; otherwise everything stays as it was found.
             for path in damaged:
                 path.replace(path.with_name(f"{path.name}.corrupt"))
         if loaded:
@@ -121,24 +121,24 @@ class CheckpointStore:
 
     def newest(self) -> Loaded | None:
         """Do the same without the lock and without changing anything."""
-        with in_words(f"state directory {self._directory}"):
+        with system_errors(f"state directory {self._directory}"):
             return find_newest(self._directory)[0]
 
-    def roll_back(self, seq: int) -> Generation:
-        """Make an older generation the newest; those after it are renamed to `*.undone`.
+    def roll_back(self, seq: int) -> CheckpointInfo:
+        """Make an older checkpoint the newest; those after it are renamed to `*.undone`.
 
         Weights and positions go back together, so that the records since then are learned again.
 
         Raises
         ------
-        CheckpointError : it is not there, or does not verify; nothing was changed.
+        CheckpointError : it does not exist, or does not verify; nothing was changed.
         """
         self._require_lock()
-        with in_words(f"state directory {self._directory}"):
+        with system_errors(f"state directory {self._directory}"):
             target = path_of(self._directory, seq)
             open_checkpoint(target)
-            # The newest first: wherever this ends, what is left is a lineage.
-            for path in reversed(generation_files(self._directory)):
+            # The newest first, so that after a crash in between, the remaining ones are still consecutive.
+            for path in reversed(checkpoint_files(self._directory)):
                 if seq_of(path) > seq:
                     path.replace(path.with_name(f"{path.name}.undone"))
             sync_directory(self._directory)
@@ -146,19 +146,19 @@ class CheckpointStore:
         return describe(target)
 
     def save(self, checkpoint: Checkpoint) -> Saved:
-        """Make `checkpoint` the newest generation; when this returns, it survives a power cut.
+        """Make `checkpoint` the newest checkpoint; when this returns, it survives a power failure.
 
-        Killed at any instant, `load_newest` gives this one or the one before, complete.
+        If killed at any point, `load_newest` returns this one or the one before, complete.
 
         Raises
         ------
         NonFiniteWeightsError : a weight of the model is not finite.
-        CheckpointError : disk full or failing, read-only, less room than twice the size, seq not above the
-            newest, or a state that cannot be encoded. Older generations are untouched.
+        CheckpointError : disk full, failing or read-only, less free space than twice the size, seq not above
+            the newest, or a state that cannot be encoded. Older checkpoints are unchanged.
         """
         self._require_lock()
         path = path_of(self._directory, checkpoint.seq)
-        with in_words(f"{path}: not written, older checkpoints are kept"):
+        with system_errors(f"{path}: not written, older checkpoints are kept"):
             self._on_step("check")
             encoded = encode_next(checkpoint, self._newest_seq)
             self._require_space(encoded.size_bytes)
@@ -169,17 +169,17 @@ class CheckpointStore:
         self._on_step("done")
         return Saved(str(path), encoded.size_bytes)
 
-    def generations(self) -> list[Generation]:
-        """Describe every generation, oldest first, from its header alone; needs no lock."""
-        return [describe(path) for path in generation_files(self._directory)]
+    def checkpoints(self) -> list[CheckpointInfo]:
+        """Describe every checkpoint, oldest first, from its header alone; needs no lock."""
+        return [describe(path) for path in checkpoint_files(self._directory)]
 
     def keep_newest(self, sequence: int) -> str | None:
-        """Keep the newest generation under a second name; see `keepsake`."""
+        """Keep the newest checkpoint under a second name; see `pinned`."""
         kept = pinned.keep_newest(self._directory, sequence)
         return str(kept) if kept else None
 
     def free_bytes(self) -> int | None:
-        """Give the room on the disk that this process may use; None if it cannot be asked."""
+        """Return the disk space available to this process; None if unknown."""
         with contextlib.suppress(OSError):
             return _free_bytes(self._directory)
         return None
@@ -218,11 +218,11 @@ class CheckpointStore:
                 temporary.unlink(missing_ok=True)
 
     def _prune(self) -> None:
-        # The new checkpoint is durable: an old one that cannot be removed is no failure of it, and shows in
-        # the free space.
+        # The new checkpoint is durable. That an old one cannot be removed does not make it a failure, and
+        # shows in the free space.
         with contextlib.suppress(OSError):
             self._on_step("prune")
-            files = {seq_of(path): path for path in generation_files(self._directory)}
+            files = {seq_of(path): path for path in checkpoint_files(self._directory)}
             self._created = {seq: self._created_unix(seq, path) for seq, path in files.items()}
             stale = [files[seq] for seq in files.keys() - self._retention.kept(self._created)]
             for suffix in ("corrupt", "undone"):

@@ -1,4 +1,4 @@
-"""Which store a location means: a URL, or else a directory."""
+"""Opening the store of a location: a URL or a directory."""
 
 from pathlib import Path
 
@@ -13,11 +13,11 @@ from streamlearn.errors import CheckpointError
 
 
 def open_store(location: str, retention: Retention = Retention()) -> Store:  # noqa: B008 - it is frozen
-    """Give the store of a directory (``state/ner``) or URL (``s3://bucket/ner``); touches nothing yet.
+    """Return the store of a directory (``state/ner``) or URL (``s3://bucket/ner``); accesses nothing yet.
 
     Raises
     ------
-    ConfigError : a URL that cannot be used, or whose driver is not installed.
+    ConfigError : the URL cannot be used, or its driver is not installed.
     """
     if is_remote(location):
         return RemoteStore(Objects(location), retention)
@@ -25,12 +25,12 @@ def open_store(location: str, retention: Retention = Retention()) -> Store:  # n
 
 
 def open_checkpoint(location: str) -> Loaded:
-    """Read a checkpoint, a file or an object, or the newest that verifies in a state.
+    """Read a checkpoint (a file or an object), or the newest one that verifies in a state directory or URL.
 
     Raises
     ------
-    CheckpointError : nothing there, or nothing that verifies.
-    ConfigError : a URL that cannot be used, or whose driver is not installed.
+    CheckpointError : there is no checkpoint, or none verifies.
+    ConfigError : the URL cannot be used, or its driver is not installed.
     """
     if not is_remote(location):
         return local_files.open_checkpoint(Path(location))
@@ -40,10 +40,10 @@ def open_checkpoint(location: str) -> Loaded:
             return reading.load(file, location)
     loaded = open_store(location).newest()
     if loaded is None:
-        raise CheckpointError(f"{location}: no checkpoint in this state")
+        raise CheckpointError(f"{location}: there is no checkpoint")
     return loaded
 
 
 def is_remote(location: str) -> bool:
-    """Tell whether it is a URL."""
+    """Return whether a location is a URL."""
     return "://" in location

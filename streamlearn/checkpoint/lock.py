@@ -1,4 +1,4 @@
-"""One daemon a state directory, also after a crash: the kernel drops the lock with its holder."""
+"""Locking a state directory for one daemon; after a crash the kernel releases the lock."""
 
 import contextlib
 import fcntl
@@ -14,14 +14,14 @@ LOCK_NAME = "LOCK"
 
 @contextlib.contextmanager
 def lock_directory(directory: Path) -> Iterator[None]:
-    """Hold `directory` exclusively while the context is open.
+    """Lock `directory` exclusively while the context is open.
 
-    The file stays behind: removing it would let one daemon lock the old file and another one a new file.
+    The lock file is never removed: otherwise one daemon could lock the old file and another one a new file.
 
     Raises
     ------
-    StateLockedError : another process (or another store in this one) holds it; names the holder.
-    CheckpointError : the directory is missing or cannot be written.
+    StateLockedError : another process (or another store in this one) holds the lock; names the holder.
+    CheckpointError : the directory does not exist or cannot be written.
     """
     path = directory / LOCK_NAME
     try:
@@ -47,7 +47,7 @@ def _acquire(descriptor: int, directory: Path) -> None:
         ) from error
     except OSError as error:
         raise CheckpointError(f"state directory {directory}: cannot lock: {error.strerror}") from error
-    # Only for the message above: a full disk must not keep a daemon from its lock.
+    # Only for the message above: a full disk must not prevent locking.
     with contextlib.suppress(OSError):
         os.ftruncate(descriptor, 0)
         os.pwrite(descriptor, f"pid {os.getpid()} on {socket.gethostname()}\n".encode(), 0)

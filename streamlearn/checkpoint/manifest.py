@@ -1,4 +1,4 @@
-"""What CURRENT says: who holds a remote state, and which objects are its generations. Pure data."""
+"""The manifest of a remote state: who holds it, and which objects are its checkpoints. Pure data."""
 
 import json
 import re
@@ -24,10 +24,10 @@ class Entry:
 
     Attributes
     ----------
-    name : of the object; it begins with the number of the checkpoint.
-    created_unix : when it was made.
-    set_aside : why it is no generation any more; empty while it is one.
-    kept_before : the sequence before which it is kept from retention.
+    name : name of the object; contains the number of the checkpoint.
+    created_unix : when it was written.
+    set_aside : why it no longer counts as a checkpoint; empty while it does.
+    kept_before : the sequence number of the event before which it was pinned; exempts it from retention.
     """
 
     name: str
@@ -37,20 +37,20 @@ class Entry:
 
     @property
     def seq(self) -> int:
-        """Its number."""
+        """Its checkpoint number."""
         match = _NAME.fullmatch(self.name)
         return int(match[1]) if match else -1
 
 
 @dataclass(frozen=True, slots=True)
-class Current:
-    """One state of CURRENT; every change makes the next number.
+class Manifest:
+    """One version of CURRENT; every change creates the next number.
 
     Attributes
     ----------
-    number : of this state; -1 before the first.
-    owner : token of the one daemon that may make the next number.
-    holder : the same for people.
+    number : of this version; -1 before the first.
+    owner : token of the daemon that may create the next number.
+    holder : the same daemon in readable form.
     entries : oldest first; those with the same number in the order in which they were saved.
     """
 
@@ -61,29 +61,29 @@ class Current:
 
     @property
     def pointer(self) -> str:
-        """The name of the object that holds this."""
+        """The name of the object that stores this version."""
         return f"{POINTERS}{self.number:020d}"
 
     @property
-    def generations(self) -> list[Entry]:
-        """The entries that are generations, oldest first."""
+    def checkpoints(self) -> list[Entry]:
+        """The entries that are checkpoints, oldest first."""
         return [entry for entry in self.entries if not entry.set_aside]
 
     @property
     def names(self) -> set[str]:
-        """The names of all objects that it speaks of."""
+        """The names of all objects that it lists."""
         return {entry.name for entry in self.entries}
 
     def taken(self, owner: str, holder: str) -> Self:
-        """Give the next state, in which `owner` holds it."""
+        """Return the next version, in which `owner` holds the state."""
         return self._next(self.entries, owner=owner, holder=holder)
 
     def saved(self, name: str, created_unix: float, retention: Retention, keep: Mapping[str, int]) -> Self:
-        """Give the next state, in which `name` is the newest generation and retention has been applied.
+        """Return the next version, in which `name` is the newest checkpoint and retention has been applied.
 
         Parameters
         ----------
-        keep : names that are kept, and the sequence before which each is.
+        keep : names to pin, each with the sequence number of the event before which it is pinned.
         """
         marked = (
             replace(entry, kept_before=keep.get(entry.name, entry.kept_before)) for entry in self.entries
@@ -91,33 +91,33 @@ class Current:
         return self._next(_retained((*marked, Entry(name, created_unix)), retention))
 
     def without(self, damaged: Collection[str]) -> Self:
-        """Give the next state, in which these are no generations, since they do not verify."""
+        """Return the next version, in which these are set aside, since they do not verify."""
         return self._set_aside(lambda entry: entry.name in damaged, "corrupt")
 
     def rolled_back(self, seq: int) -> Self:
-        """Give the next state, in which number `seq` is the newest generation."""
+        """Return the next version, in which number `seq` is the newest checkpoint."""
         return self._set_aside(lambda entry: entry.seq > seq, "undone")
 
     def to_bytes(self) -> bytes:
-        """Give the content of its object."""
+        """Return the content of its object."""
         return json.dumps({"format": _FORMAT} | asdict(self), indent=1).encode()
 
     @classmethod
     def from_bytes(cls, content: bytes, where: str) -> Self:
-        """Read the content of an object; `where` begins the message.
+        """Return the version in the content of an object; `where` begins error messages.
 
         Raises
         ------
-        CheckpointError : it is damaged, or of another release.
+        CheckpointError : it is damaged, or written by another release.
         """
         try:
             fields = json.loads(content)
             if fields.pop("format") != _FORMAT:
-                raise CheckpointError(f"{where}: of another release; use the one that wrote it")
+                raise CheckpointError(f"{where}: written by another release; use that release")
             entries = tuple(Entry(**entry) for entry in fields.pop("entries"))
             return cls(**fields, entries=entries)
         except (ValueError, TypeError, AttributeError, KeyError) as error:
-            raise CheckpointError(f"{where}: damaged ({error}); remove it to use the one before") from error
+            raise CheckpointError(f"{where}: damaged ({error}); delete it to use the previous one") from error
 
     def _set_aside(self, is_bad: Callable[[Entry], bool], why: Literal["corrupt", "undone"]) -> Self:
         return self._next(
@@ -132,26 +132,26 @@ class Current:
 
 
 def new_name(seq: int) -> str:
-    """Give an object's name that nobody else will ever choose; names sort like their numbers."""
+    """Return a unique object name for a checkpoint; names sort like their numbers."""
     return f"checkpoint-{seq:020d}-{uuid.uuid4().hex}.slcp"
 
 
 def is_checkpoint(name: str) -> bool:
-    """Tell whether an object bears the name of a checkpoint."""
+    """Return whether an object has the name of a checkpoint."""
     return _NAME.fullmatch(name) is not None
 
 
 def is_pointer(name: str) -> bool:
-    """Tell whether an object is a state of CURRENT."""
+    """Return whether an object is a version of CURRENT."""
     return _POINTER.fullmatch(name) is not None
 
 
 def _retained(entries: tuple[Entry, ...], retention: Retention) -> tuple[Entry, ...]:
     created = {entry.seq: entry.created_unix for entry in entries if not entry.set_aside}
-    generations = retention.kept(created)
-    kept = {entry.name for entry in entries if not entry.set_aside and entry.seq in generations}
+    checkpoints = retention.kept(created)
+    kept = {entry.name for entry in entries if not entry.set_aside and entry.seq in checkpoints}
     kept |= {entry.name for entry in [e for e in entries if e.kept_before is not None][-_KEPT:]}
-    # As many damaged ones as newest ones stay for a look at them.
+    # The retention of the newest ones also limits the damaged ones, kept for inspection.
     for why in ("corrupt", "undone"):
         kept |= {entry.name for entry in [e for e in entries if e.set_aside == why][-retention.newest :]}
     return tuple(entry for entry in entries if entry.name in kept)

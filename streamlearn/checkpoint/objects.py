@@ -1,4 +1,4 @@
-"""The objects of one bucket and prefix, by fsspec: the few operations that a remote state needs."""
+"""Objects below a URL through fsspec: the few operations that a remote state needs."""
 
 import contextlib
 import threading
@@ -10,22 +10,22 @@ from urllib.parse import urlsplit
 from streamlearn.checkpoint.codec import CorruptError
 from streamlearn.errors import CheckpointError, ConfigError, StreamlearnError
 
-# Their drivers create an object only if there is none in one request, which the server decides, and their
-# listings show what was written. `memory` is one process's own.
+# Schemes whose drivers support conditional creation, decided by the server in one request, and whose listings
+# show what was written. `memory` is local to one process.
 _SCHEMES = ("s3", "s3a", "gs", "gcs", "az", "abfs", "abfss", "memory")
 _PART_BYTES = 16 << 20
-# `memory` has no server that decides between two.
+# `memory` has no server that decides between two clients.
 _ONE_AT_A_TIME = threading.Lock()
 
 
 class Objects:
-    """Objects below a URL; every error is one line that names the object.
+    """The objects below a URL; every error is one line that names the object.
 
     Credentials and endpoints come from the environment of the driver (AWS_…, GOOGLE_…).
 
     Raises
     ------
-    ConfigError : a URL that cannot be used, or whose driver is not installed.
+    ConfigError : the URL cannot be used, or its driver is not installed.
     """
 
     def __init__(self, url: str) -> None:
@@ -34,18 +34,18 @@ class Objects:
         try:
             import fsspec
 
-            # What another daemon has just written must be seen.
+            # Without a cache, so that objects written by another daemon are visible immediately.
             self._fs, self._root = fsspec.url_to_fs(self.url, use_listings_cache=False)
         except (ImportError, ValueError) as error:
-            raise ConfigError(f"{url}: {error}; pip install 'streamlearn[remote]' brings s3://") from None
+            raise ConfigError(f"{url}: {error}; pip install 'streamlearn[remote]' installs s3://") from None
 
     def where(self, name: str) -> str:
-        """Give the URL of an object."""
+        """Return the URL of an object."""
         return f"{self.url}/{name}"
 
     def names(self, folder: str = "") -> list[str]:
         """List the objects directly below `folder` ("" or "name/"), sorted."""
-        with self._in_words(folder):
+        with self._driver_errors(folder):
             try:
                 found = self._fs.ls(self._path(folder.rstrip("/")), detail=True)
             except FileNotFoundError:
@@ -53,11 +53,11 @@ class Objects:
         return sorted(folder + at["name"].rpartition("/")[2] for at in found if at["type"] == "file")
 
     def create(self, name: str, content: bytes) -> bool:
-        """Write an object if there is none of the name, and tell whether there was none.
+        """Create an object unless the name exists, and return whether it was created.
 
-        Of any number of clients that try at the same time, one succeeds.
+        If several clients try at the same time, exactly one succeeds.
         """
-        with self._in_words(name), _ONE_AT_A_TIME:
+        with self._driver_errors(name), _ONE_AT_A_TIME:
             try:
                 self._fs.pipe_file(self._path(name), content, mode="create")
             except FileExistsError:
@@ -65,51 +65,51 @@ class Objects:
         return True
 
     def read(self, name: str) -> bytes:
-        """Read a small object whole."""
+        """Return the content of a small object."""
         with self.open(name) as file:
             return file.read()
 
     @contextlib.contextmanager
     def open(self, name: str) -> Iterator[BinaryIO]:
-        """Open an object for reading; only what is read is fetched.
+        """Open an object for reading; only the parts that are read are fetched.
 
         Raises
         ------
-        CorruptError : there is none of the name.
+        CorruptError : there is no object of that name.
         """
-        with self._in_words(name), self._fs.open(self._path(name), "rb", cache_type="none") as file:
+        with self._driver_errors(name), self._fs.open(self._path(name), "rb", cache_type="none") as file:
             yield cast(BinaryIO, file)
 
     @contextlib.contextmanager
     def open_new(self, name: str) -> Iterator[BinaryIO]:
-        """Open a large object for writing, which goes in parts; nobody else writes one of that name.
+        """Open a large object for writing in parts; nobody else may write to that name.
 
-        Where the context ends in an error, a part of it may be there.
+        If the context ends with an error, an incomplete object may remain.
         """
-        with self._in_words(name), self._fs.open(self._path(name), "wb", block_size=_PART_BYTES) as file:
+        with self._driver_errors(name), self._fs.open(self._path(name), "wb", block_size=_PART_BYTES) as file:
             yield cast(BinaryIO, file)
 
     def delete(self, name: str) -> None:
-        """Remove an object, if it is there."""
-        with self._in_words(name), contextlib.suppress(FileNotFoundError):
+        """Delete an object if it exists."""
+        with self._driver_errors(name), contextlib.suppress(FileNotFoundError):
             self._fs.rm_file(self._path(name))
 
     def _path(self, name: str) -> str:
         return f"{self._root}/{name}".rstrip("/")
 
-    def _in_words(self, name: str) -> AbstractContextManager[None]:
-        return _in_words(self.where(name))
+    def _driver_errors(self, name: str) -> AbstractContextManager[None]:
+        return _driver_errors(self.where(name))
 
 
 @contextlib.contextmanager
-def _in_words(where: str) -> Iterator[None]:
+def _driver_errors(where: str) -> Iterator[None]:
     try:
         yield
     except StreamlearnError:
         raise
     except FileNotFoundError as error:
-        raise CorruptError(f"{where}: is missing ({_line(error)})") from error
-    # Drivers raise what they like: botocore's errors and aiohttp's are no OSErrors.
+        raise CorruptError(f"{where}: the object does not exist ({_line(error)})") from error
+    # Drivers raise all kinds of exceptions: those of botocore and aiohttp are not OSErrors.
     except Exception as error:
         raise CheckpointError(f"{where}: {_line(error)} ({type(error).__name__})") from error
 
@@ -122,10 +122,10 @@ def _require_usable(url: str) -> None:
     parts: Any = urlsplit(url)
     if parts.scheme not in _SCHEMES:
         raise ConfigError(
-            f"{url}: cannot tell two daemons apart on {parts.scheme}://, which has no conditional write; "
-            f"wanted a directory, or a URL of {', '.join(_SCHEMES)}"
+            f"{url}: {parts.scheme}:// has no conditional writes, so that two daemons could overwrite each "
+            f"other's state; wanted a directory, or a URL of {', '.join(_SCHEMES)}"
         )
     if "@" in parts.netloc and parts.scheme not in ("abfs", "abfss"):
         raise ConfigError(
-            f"{parts.scheme}://…@…: credentials do not belong in the URL; give them by the environment"
+            f"{parts.scheme}://…@…: credentials in the URL are not supported; set them in the environment"
         )

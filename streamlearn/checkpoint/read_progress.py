@@ -1,4 +1,4 @@
-"""How far a daemon has read, beyond what its checkpoints hold: by it, what is read again can be told."""
+"""How far a daemon has read beyond its last checkpoint, to recognize replayed records after a restart."""
 
 import json
 import os
@@ -11,19 +11,19 @@ from streamlearn.data import TopicPartition
 REACHED_NAME = "reached.json"
 
 
-class Reached:
-    """A file of next offsets that is overwritten in place, after every batch.
+class ReadProgress:
+    """A file of next offsets that is overwritten in place after every batch.
 
-    Nothing is learned by it: it is not synced, survives the process but perhaps not the machine, and where it
-    is missing or damaged nothing is known.
+    It is only used for metrics, so it is not synced: it survives a crash of the process, but maybe not of the
+    machine. If it is missing or damaged, nothing is known.
 
     Parameters
     ----------
-    directory : the state directory; None, where the state is remote, notes nothing.
+    directory : the state directory; None (for a remote state) stores nothing.
 
     Attributes
     ----------
-    before : how far an earlier process had read each partition.
+    before : how far the previous process had read each partition.
     """
 
     def __init__(self, directory: Path | None) -> None:
@@ -35,7 +35,7 @@ class Reached:
         self.before: Mapping[TopicPartition, int] = dict(self._offsets)
 
     def note(self, positions: Mapping[TopicPartition, int]) -> None:
-        """Note where partitions stand; a disk that is full does not stop learning."""
+        """Store the positions of partitions; errors such as a full disk are ignored."""
         self._offsets.update(positions)
         rows = [[tp.topic, tp.partition, at] for tp, at in self._offsets.items()]
         with suppress(OSError):

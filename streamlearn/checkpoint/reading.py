@@ -1,4 +1,4 @@
-"""Reading one checkpoint, from whatever gives its bytes, and finding the newest that verifies."""
+"""Reading one checkpoint from a file or object, and finding the newest that verifies."""
 
 import contextlib
 import dataclasses
@@ -15,7 +15,7 @@ from streamlearn.checkpoint.state import Checkpoint
 from streamlearn.errors import CheckpointError
 
 _ALIGNMENT = 64
-# What an object store is asked for at a time.
+# Size of one request to an object store.
 _CHUNK_BYTES = 64 << 20
 
 Name = TypeVar("Name")
@@ -23,7 +23,7 @@ Name = TypeVar("Name")
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """A checkpoint that verified; its arrays are writable and share one buffer.
+    """A verified checkpoint; its arrays are writable and share one buffer.
 
     `corrupt` counts the newer ones that did not verify.
     """
@@ -35,8 +35,8 @@ class Loaded:
 
 
 @dataclass(frozen=True, slots=True)
-class Generation:
-    """One checkpoint of a state; `checkpoint` without its arrays, or None and why in `error`."""
+class CheckpointInfo:
+    """Description of a checkpoint; `checkpoint` has no arrays, or is None with the reason in `error`."""
 
     where: str
     seq: int
@@ -46,7 +46,7 @@ class Generation:
 
 
 def load(file: BinaryIO, where: str) -> Loaded:
-    """Read all of a checkpoint and verify it; `where` begins the messages.
+    """Read a whole checkpoint and verify it; `where` begins error messages.
 
     Raises
     ------
@@ -60,17 +60,19 @@ def load(file: BinaryIO, where: str) -> Loaded:
     return Loaded(checkpoint, where, buffer.nbytes)
 
 
-def describe(open_file: Callable[[], AbstractContextManager[BinaryIO]], where: str, seq: int) -> Generation:
-    """Tell what a generation is from its header alone; its arrays are not verified."""
+def describe(
+    open_file: Callable[[], AbstractContextManager[BinaryIO]], where: str, seq: int
+) -> CheckpointInfo:
+    """Return the description of a checkpoint from its header; its arrays are not verified."""
     size_bytes, checkpoint, message = 0, None, ""
     try:
-        with in_words(where), open_file() as file:
+        with system_errors(where), open_file() as file:
             header = codec.read_header(file)
         size_bytes = header.size_bytes
         checkpoint = Checkpoint.from_header(header)
     except CheckpointError as error:
         message = str(error)
-    return Generation(where, seq, size_bytes, checkpoint, message)
+    return CheckpointInfo(where, seq, size_bytes, checkpoint, message)
 
 
 def find_newest(
@@ -79,21 +81,21 @@ def find_newest(
     load_one: Callable[[Name], Loaded],
     set_aside: Sequence[str],
 ) -> tuple[Loaded | None, list[Name]]:
-    """Give the newest checkpoint that verifies, and the newer ones that are damaged.
+    """Return the newest checkpoint that verifies, and the newer ones that are damaged.
 
     Parameters
     ----------
-    newest_first : number and name of each generation.
-    set_aside : those that were found damaged before.
+    newest_first : number and name of each checkpoint.
+    set_aside : those that were found damaged earlier.
 
     Returns
     -------
-    None only where there is no checkpoint at all, not even a damaged one.
+    None only if there is no checkpoint at all, not even a damaged one.
 
     Raises
     ------
-    CheckpointError : there are checkpoints and none verifies, or the newest intact one is not what its
-        name or this release says: an older one would silently undo it.
+    CheckpointError : there are checkpoints and none verifies, or the newest intact one does not match its
+        name or this release: falling back to an older one would silently undo it.
     """
     damaged: dict[Name, str] = {}
     for seq, name in newest_first:
@@ -104,21 +106,21 @@ def find_newest(
             continue
         if loaded.checkpoint.seq != seq:
             raise CheckpointError(
-                f"{loaded.where}: holds checkpoint {loaded.checkpoint.seq}; restore its name"
+                f"{loaded.where}: contains checkpoint {loaded.checkpoint.seq}; rename it back"
             )
         return dataclasses.replace(loaded, corrupt=len(damaged)), list(damaged)
     reasons = list(damaged.values()) or list(set_aside)
     if reasons:
         raise CheckpointError(
-            f"{location}: {len(reasons)} checkpoints, none verifies; restore one, or empty it to "
-            f"start from zero; newest: {reasons[0]}"
+            f"{location}: {len(reasons)} checkpoints, but none verifies; restore one from a backup, or empty "
+            f"this location to start from zero; newest: {reasons[0]}"
         )
     return None, []
 
 
 @contextlib.contextmanager
-def in_words(where: str) -> Iterator[None]:
-    """Turn an OSError into a CheckpointError that says what the system said."""
+def system_errors(where: str) -> Iterator[None]:
+    """Convert an OSError into a CheckpointError with the system's message."""
     try:
         yield
     except OSError as error:
@@ -131,7 +133,7 @@ def _read(file: BinaryIO) -> np.ndarray[Any, np.dtype[np.uint8]]:
     file.seek(0)
     codec.check_layout(file.read(codec.HEADER_START), size_bytes)
     file.seek(0)
-    # Read, not mapped: what was verified stays what is used, whatever happens to the file or its disk.
+    # Read, not memory-mapped, so that the verified data cannot change with the file or its disk.
     room = np.empty(size_bytes + _ALIGNMENT, np.uint8)
     start = -room.ctypes.data % _ALIGNMENT
     buffer = room[start : start + size_bytes]

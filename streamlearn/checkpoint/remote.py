@@ -1,13 +1,13 @@
-"""Checkpoints in an object store, behind a pointer that one daemon at a time can move.
+"""Checkpoints in an object store, listed in a manifest that one daemon at a time can change.
 
-CURRENT is the object ``CURRENT/<number>`` with the highest number. It names the generations and the owner
-of the state; whoever changes anything creates the next number, on the condition that there is none (in S3:
-``If-None-Match: *``). So of two daemons one creates it, and the other has lost the state: a daemon that
-starts takes the next number, and from then on the one before, wherever it hangs, can make no checkpoint the
-newest.
+CURRENT, the manifest, is the object ``CURRENT/<number>`` with the highest number. It lists the checkpoints
+and the owner of the state. Every change creates the next number, on the condition that it does not exist yet
+(in S3: ``If-None-Match: *``). So of two daemons only one succeeds, and the other has lost the state: a daemon
+that starts creates the next number, and from then on the previous daemon, even if it hangs and wakes up
+later, cannot make its checkpoint the newest.
 
-A checkpoint is an object of a name that was never used before, written and looked at again before CURRENT
-names it. What CURRENT does not name is no checkpoint, however it looks.
+A checkpoint is an object with a unique name, written and verified before CURRENT lists it. An object that
+CURRENT does not list is not a checkpoint, whatever its name.
 """
 
 import contextlib
@@ -20,32 +20,32 @@ from functools import partial
 from streamlearn.checkpoint import codec, reading
 from streamlearn.checkpoint.manifest import (
     POINTERS,
-    Current,
     Entry,
+    Manifest,
     is_checkpoint,
     is_pointer,
     new_name,
 )
 from streamlearn.checkpoint.objects import Objects
-from streamlearn.checkpoint.reading import Generation, Loaded
+from streamlearn.checkpoint.reading import CheckpointInfo, Loaded
 from streamlearn.checkpoint.retention import Retention
 from streamlearn.checkpoint.state import Checkpoint
 from streamlearn.checkpoint.store import Saved, encode_next
 from streamlearn.errors import CheckpointError, ConfigError, StateLockedError
 
-# What `save` announces, each just before it happens.
+# The steps of `save`, announced just before each happens.
 STEPS = ("write", "verify", "point", "prune", "done")
 
-# So many of the last numbers stay, for those who are just reading one.
+# Number of versions of CURRENT kept, for processes that are just reading one.
 _POINTERS_KEPT = 3
 
 
 class RemoteStore:
-    """A `Store` whose generations are the objects that CURRENT names.
+    """A `Store` whose checkpoints are the objects that CURRENT lists.
 
     Parameters
     ----------
-    retention : which generations stay; as many damaged ones as newest ones stay for a look at them.
+    retention : which checkpoints to keep; `newest` is also the number of damaged ones kept for inspection.
     on_step : called with each of `STEPS`, so that tests can kill the process there.
     """
 
@@ -60,8 +60,8 @@ class RemoteStore:
         self._on_step = on_step
         # Empty while this store does not hold the state.
         self._owner = ""
-        self._current = Current()
-        # Objects written by us or before us; what CURRENT does not name of them goes.
+        self._current = Manifest()
+        # Objects written by this daemon or before it; those that CURRENT does not list are deleted.
         self._known: set[str] = set()
         self._keep: dict[str, int] = {}
 
@@ -71,40 +71,40 @@ class RemoteStore:
         return self._objects.url
 
     def make(self) -> None:
-        """Do nothing: a prefix needs no making, and a bucket is not ours to make."""
+        """Do nothing: prefixes need not be created, and buckets are created by their administrators."""
 
     def probe(self) -> str:
-        """Tell who has held it last; nobody can tell whether that daemon still runs.
+        """Return which daemon held the state last; whether it still runs cannot be known.
 
         Raises
         ------
-        CheckpointError : it cannot be read or written. ConfigError : see `lock`.
+        CheckpointError : the state cannot be read or written. ConfigError : see `lock`.
         """
         self._require_conditions()
         current = self._look()
-        last = f"taken last by {current.holder} (CURRENT {current.number})" if current else "is empty"
-        return f"can be written, {last}"
+        last = f"last held by {current.holder} (CURRENT {current.number})" if current else "empty"
+        return f"writable, {last}"
 
     @contextlib.contextmanager
     def lock(self) -> Iterator[None]:
-        """Take the state over from whoever holds it.
+        """Take over the state from its current holder.
 
         Raises
         ------
-        StateLockedError : another daemon took it, or saved, at this very moment.
+        StateLockedError : another daemon took it over, or saved, at the same time.
         CheckpointError : it cannot be read or written, or there are checkpoints without CURRENT.
-        ConfigError : the store replaces objects that it was told to create: nothing would be fenced.
+        ConfigError : the store ignores conditional writes: two daemons could overwrite each other's state.
         """
         self._require_conditions()
-        # Listed before it is taken: of what comes later, some may be a successor's.
+        # Listed before taking over: later objects may belong to a successor.
         there = {name for name in self._objects.names() if is_checkpoint(name)}
         current = self._look()
         if current is None and there:
             raise CheckpointError(
-                f"{self.location}: {len(there)} checkpoints and no {POINTERS}; restore it, or empty the "
-                "prefix to start from zero"
+                f"{self.location}: {len(there)} checkpoints but no {POINTERS}; restore it from a backup, or "
+                "empty the prefix to start from zero"
             )
-        self._current = current or Current()
+        self._current = current or Manifest()
         self._known = there | self._current.names
         self._owner = uuid.uuid4().hex
         try:
@@ -115,7 +115,7 @@ class RemoteStore:
             self._owner = ""
 
     def load_newest(self) -> Loaded | None:
-        """Read the newest generation that verifies, and set newer ones aside; see `Store`."""
+        """Read the newest checkpoint that verifies, and set newer ones aside; see `Store`."""
         self._require_lock()
         loaded, damaged = self._find_newest(self._current)
         if damaged:
@@ -127,10 +127,10 @@ class RemoteStore:
         current = self._look()
         return self._find_newest(current)[0] if current else None
 
-    def roll_back(self, seq: int) -> Generation:
-        """Make an older generation the newest; see `Store`. A daemon that runs is fenced."""
+    def roll_back(self, seq: int) -> CheckpointInfo:
+        """Make an older checkpoint the newest; see `Store`. A running daemon loses the state."""
         self._require_lock()
-        target = next((entry for entry in self._current.generations if entry.seq == seq), None)
+        target = next((entry for entry in self._current.checkpoints if entry.seq == seq), None)
         if target is None:
             raise CheckpointError(f"{self.location}: there is no checkpoint {seq}")
         self._load(target.name)
@@ -138,16 +138,16 @@ class RemoteStore:
         return self._describe(target)
 
     def save(self, checkpoint: Checkpoint) -> Saved:
-        """Make `checkpoint` the newest generation; see `Store`.
+        """Make `checkpoint` the newest checkpoint; see `Store`.
 
         Raises
         ------
         NonFiniteWeightsError : a weight of the model is not finite.
-        StateLockedError : another daemon has taken the state over; this one must stop.
-        CheckpointError : the store does not answer or refuses.
+        StateLockedError : another daemon has taken over the state; this one must stop.
+        CheckpointError : the store does not answer, or returns an error.
         """
         self._require_lock()
-        newest = self._current.generations[-1:]
+        newest = self._current.checkpoints[-1:]
         encoded = encode_next(checkpoint, newest[0].seq if newest else -1)
         name = new_name(checkpoint.seq)
         self._known.add(name)
@@ -164,69 +164,71 @@ class RemoteStore:
         return Saved(self._objects.where(name), encoded.size_bytes)
 
     def keep_newest(self, sequence: int) -> str | None:
-        """Have the newest generation kept from retention, once the next one is saved; see `Store`.
+        """Pin the newest checkpoint when the next one is saved; see `Store`.
 
-        Learning does not wait for the network. A crash before that costs nothing: whatever happened at
-        `sequence` happens again.
+        So learning need not wait for the network. After a crash before that, nothing is missing: the event at
+        `sequence` will occur again.
         """
-        newest = self._current.generations[-1:]
+        newest = self._current.checkpoints[-1:]
         if not newest:
             return None
         self._keep.setdefault(newest[0].name, sequence)
         return self._objects.where(newest[0].name)
 
-    def generations(self) -> list[Generation]:
-        """Describe every generation, oldest first, from its header alone."""
+    def checkpoints(self) -> list[CheckpointInfo]:
+        """Describe every checkpoint, oldest first, from its header alone."""
         current = self._look()
-        return [self._describe(entry) for entry in current.generations] if current else []
+        return [self._describe(entry) for entry in current.checkpoints] if current else []
 
     def free_bytes(self) -> None:
-        """Give nothing: nobody knows."""
+        """Return None: the free space of an object store is unknown."""
 
-    def _look(self) -> Current | None:
-        """Read the highest number; None where there is none."""
+    def _look(self) -> Manifest | None:
+        """Read the highest number; None if there is none."""
         pointers = self._pointers()
         if not pointers:
             return None
-        return Current.from_bytes(self._objects.read(pointers[-1]), self._objects.where(pointers[-1]))
+        return Manifest.from_bytes(self._objects.read(pointers[-1]), self._objects.where(pointers[-1]))
 
     def _pointers(self) -> list[str]:
         return [name for name in self._objects.names(POINTERS) if is_pointer(name)]
 
-    def _move(self, change: Callable[[Current], Current]) -> None:
-        """Create the next number, and make sure that it is the highest and ours."""
+    def _move(self, change: Callable[[Manifest], Manifest]) -> None:
+        """Create the next number, and verify that it is the highest and ours."""
         while True:
             wanted = change(self._current)
             failure: CheckpointError | None = None
             try:
                 self._objects.create(wanted.pointer, wanted.to_bytes())
             except CheckpointError as error:
-                # Its answer may have been lost, not the write.
+                # The write may have succeeded, with only its answer lost.
                 failure = error
             found = self._look()
             if found == wanted:
                 self._current = wanted
                 return
             if found is None or found.number <= self._current.number:
-                raise failure or CheckpointError(f"{self._objects.where(wanted.pointer)}: is not to be seen")
+                raise failure or CheckpointError(
+                    f"{self._objects.where(wanted.pointer)}: was written but cannot be read"
+                )
             if found.owner != self._owner:
                 raise StateLockedError(
-                    f"{self.location}: was taken over by {found.holder} (CURRENT {found.number}); what was "
-                    "learned here since the last checkpoint does not count"
+                    f"{self.location}: was taken over by {found.holder} (CURRENT {found.number}); what this "
+                    "daemon learned since its last checkpoint is discarded"
                 )
-            # We wrote it and took it for failed.
+            # An earlier write of ours succeeded although it was reported as failed.
             self._current = found
 
     def _require_conditions(self) -> None:
-        """Refuse a store that ignores the condition, as some that call themselves compatible do."""
+        """Check that the store supports conditional writes; some S3-compatible ones ignore the condition."""
         name = f"probe-{uuid.uuid4().hex}"
         self._objects.create(name, b"")
         replaced = self._objects.create(name, b"")
         self._objects.delete(name)
         if replaced:
             raise ConfigError(
-                f"{self.location}: this store replaces objects that it was told to create only, so that it "
-                "cannot tell two daemons apart; wanted one with conditional writes (If-None-Match)"
+                f"{self.location}: this store ignores conditional writes (If-None-Match), so that two "
+                "daemons could overwrite each other's state; wanted a store that supports them"
             )
 
     def _require_lock(self) -> None:
@@ -239,16 +241,16 @@ class RemoteStore:
                 self._on_step("write")
                 file.write(chunk)
         self._on_step("verify")
-        # Size, header and the checksum of all; what lies between is the transport's to protect, and is
-        # compared whenever the checkpoint is loaded.
+        # Verifies the size, the header and the stored checksum. The data in between is protected by the
+        # transport, and verified whenever the checkpoint is loaded.
         with self._objects.open(name) as file:
             size_bytes = codec.read_header(file).size_bytes
             file.seek(size_bytes - len(chunk))
             if size_bytes != encoded.size_bytes or file.read() != chunk:
-                raise CheckpointError(f"{self._objects.where(name)}: is not what was written")
+                raise CheckpointError(f"{self._objects.where(name)}: differs from what was written")
 
     def _prune(self) -> None:
-        # The new checkpoint is durable: an old one that cannot be removed is no failure of it.
+        # The new checkpoint is durable; that an old one cannot be deleted does not make it a failure.
         with contextlib.suppress(CheckpointError):
             self._on_step("prune")
             for pointer in self._pointers()[:-_POINTERS_KEPT]:
@@ -257,8 +259,8 @@ class RemoteStore:
                 self._objects.delete(name)
                 self._known.discard(name)
 
-    def _find_newest(self, current: Current) -> tuple[Loaded | None, list[str]]:
-        newest_first = [(entry.seq, entry.name) for entry in reversed(current.generations)]
+    def _find_newest(self, current: Manifest) -> tuple[Loaded | None, list[str]]:
+        newest_first = [(entry.seq, entry.name) for entry in reversed(current.checkpoints)]
         set_aside = [
             self._objects.where(entry.name) for entry in current.entries if entry.set_aside == "corrupt"
         ]
@@ -268,6 +270,6 @@ class RemoteStore:
         with self._objects.open(name) as file:
             return reading.load(file, self._objects.where(name))
 
-    def _describe(self, entry: Entry) -> Generation:
+    def _describe(self, entry: Entry) -> CheckpointInfo:
         where = self._objects.where(entry.name)
         return reading.describe(partial(self._objects.open, entry.name), where, entry.seq)

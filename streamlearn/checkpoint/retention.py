@@ -1,4 +1,4 @@
-"""Which generations are kept: the newest, and one an hour and a day of the past."""
+"""Which checkpoints are kept: the newest, and one per hour and per day."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,12 +12,13 @@ _DAY_SECONDS = 24 * _HOUR_SECONDS
 
 @dataclass(frozen=True, slots=True)
 class Retention:
-    """How much history stays.
+    """How many checkpoints to keep.
 
     Attributes
     ----------
-    newest : generations, at least 3.
-    hourly, daily : of as many of the last hours and days (UTC) in which there was one, the newest.
+    newest : number of newest checkpoints, at least 3.
+    hourly, daily : number of hours and days (UTC) of which to keep the newest checkpoint; hours and days
+        without a checkpoint do not count.
 
     Raises
     ------
@@ -35,14 +36,14 @@ class Retention:
 
     def __post_init__(self) -> None:
         if self.newest < _MIN_KEEP:
-            raise ConfigError(f"checkpoint keep: got {self.newest}, wanted {_MIN_KEEP} or more")
+            raise ConfigError(f"checkpoint.keep: got {self.newest}, wanted {_MIN_KEEP} or more")
 
     def kept(self, created: Mapping[int, float]) -> set[int]:
-        """Give the numbers of the generations that stay, of those with these times (Unix)."""
+        """Return the numbers of the checkpoints to keep, given the times at which all were created (Unix)."""
         newest_first = sorted(created, reverse=True)
         kept = set(newest_first[: self.newest])
         for count, seconds in ((self.hourly, _HOUR_SECONDS), (self.daily, _DAY_SECONDS)):
-            # Of each period the first that is met, which is its newest.
+            # The first one met in each period is its newest.
             firsts: dict[int, int] = {}
             for seq in newest_first:
                 firsts.setdefault(int(created[seq] // seconds), seq)

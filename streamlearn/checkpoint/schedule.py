@@ -1,12 +1,12 @@
-"""When a checkpoint is due: a pure object that is asked with the time."""
+"""When the next checkpoint is due, by time and by number of records."""
 
 from streamlearn.errors import ConfigError
 
 
 class CheckpointSchedule:
-    """Due after `every_seconds` or `every_records`, whichever comes first; None switches either off.
+    """Due after `every_seconds` or `every_records`, whichever comes first; None turns either off.
 
-    Never due twice for the same count: an idle stream would only push older generations out.
+    Never due twice for the same count: on an idle stream, identical checkpoints would displace older ones.
 
     Examples
     --------
@@ -21,18 +21,18 @@ class CheckpointSchedule:
     def __init__(self, every_seconds: float | None, every_records: int | None) -> None:
         for name, interval in (("every_seconds", every_seconds), ("every_records", every_records)):
             if interval is not None and not interval > 0:
-                raise ConfigError(f"checkpoint {name}: got {interval}, wanted more than 0, or nothing")
+                raise ConfigError(f"checkpoint {name}: got {interval}, wanted more than 0, or null")
         self._every_seconds = every_seconds
         self._every_records = every_records
         self._last: tuple[float, int] | None = None
 
     def due(self, now: float, sequences: int) -> bool:
-        """Tell whether to checkpoint; always so before the first `done`.
+        """Return whether to write a checkpoint; always True before the first `done`.
 
         Parameters
         ----------
         now : monotonic seconds.
-        sequences : how many records the positions have passed, rejected ones included; never decreasing.
+        sequences : number of records before the positions, rejected ones included; never decreases.
         """
         if self._last is None:
             return True
@@ -44,8 +44,8 @@ class CheckpointSchedule:
         return by_time or by_count
 
     def done(self, now: float, sequences: int) -> None:
-        """Count both intervals from here: a state was loaded, or a checkpoint begun (even if it then fails).
+        """Restart both intervals: a state was loaded, or a checkpoint was started (even if it then fails).
 
-        Counting from the attempt keeps a full disk from being tried after every batch.
+        Counting from the attempt avoids retrying after every batch when the disk is full.
         """
         self._last = (now, sequences)

@@ -1,4 +1,4 @@
-"""Where one array lies in the data of a checkpoint."""
+"""Segments: the location of each array in the data of a checkpoint."""
 
 import math
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
 
 _ALIGNMENT = 64
 _MAX_DIMENSIONS = 32
-# Numbers that mean the same on every machine: no objects, no long double, no text, no records.
+# Portable number types: no objects, long double, text or records.
 _DTYPES = frozenset(
     np.dtype(kind).newbyteorder("<").str
     for kind in (
@@ -21,7 +21,7 @@ _DTYPES = frozenset(
 
 
 class Segment(NamedTuple):
-    """Name, type and place of an array; stands for it in a tree whose arrays were not loaded."""
+    """Name, type and location of an array; takes its place in a tree whose arrays are not loaded."""
 
     name: str
     dtype: str
@@ -30,19 +30,19 @@ class Segment(NamedTuple):
     nbytes: int
 
     def read(self, data: Array) -> Array:
-        """Give the array as a view into `data` (uint8[N], the data part of the file)."""
+        """Return the array as a view into `data` (uint8[N], the data part of the file)."""
         return data[self.offset : self.offset + self.nbytes].view(self.dtype).reshape(self.shape)
 
 
 def place(name: str, array: Array, offset: int) -> Segment:
-    """Give the segment of `array` at `offset`.
+    """Return the segment of `array` at `offset`.
 
     Raises
     ------
-    TypeError : a dtype that is not numeric or not portable, or more dimensions than any release can read.
+    TypeError : a dtype that is not numeric or not portable, or too many dimensions.
     """
     if array.ndim > _MAX_DIMENSIONS:
-        raise TypeError(f"{name}: array of {array.ndim} dimensions, at most {_MAX_DIMENSIONS}")
+        raise TypeError(f"{name}: array of {array.ndim} dimensions, wanted at most {_MAX_DIMENSIONS}")
     dtype = array.dtype.newbyteorder("<").str
     if dtype not in _DTYPES:
         raise TypeError(f"{name}: array of dtype {array.dtype}, wanted a numeric one up to 64-bit parts")
@@ -50,7 +50,7 @@ def place(name: str, array: Array, offset: int) -> Segment:
 
 
 def blocks(array: Array, nbytes: int) -> Iterator[Array]:
-    """Give C-contiguous parts of about `nbytes` along the first axis, which together are the array."""
+    """Yield C-contiguous parts of about `nbytes` along the first axis, in order."""
     if array.flags.c_contiguous:
         flat = array.reshape(-1)
         step = max(1, nbytes // max(1, array.itemsize))
@@ -61,11 +61,11 @@ def blocks(array: Array, nbytes: int) -> Iterator[Array]:
 
 
 def parse_segments(table: Any, data_bytes: int) -> list[Segment]:
-    """Give the segments of a table read from a file, checked to fill `data_bytes` exactly.
+    """Return the segments of a table read from a file, after checking that they fill `data_bytes` exactly.
 
     Raises
     ------
-    ValueError, TypeError : the table is malformed, or its arrays are not where it says.
+    ValueError, TypeError : the table is malformed, or its arrays overlap or leave gaps.
     """
     segments = []
     offset = 0
@@ -74,16 +74,16 @@ def parse_segments(table: Any, data_bytes: int) -> list[Segment]:
             raise ValueError(f"segment {name!r:.80} of dtype {dtype!r:.20}")
         nbytes = _nbytes(shape, np.dtype(dtype).itemsize)
         if (claimed_offset, claimed_nbytes) != (offset, nbytes):
-            raise ValueError(f"segment {name!r:.80} does not lie where the arrays before it end")
+            raise ValueError(f"segment {name!r:.80} does not start where the arrays before it end")
         segments.append(Segment(name, dtype, tuple(shape), offset, nbytes))
         offset += nbytes + padding(nbytes)
     if offset != data_bytes:
-        raise ValueError(f"segments of {offset} bytes in data of {data_bytes}")
+        raise ValueError(f"segments take {offset} bytes, but the data has {data_bytes}")
     return segments
 
 
 def padding(nbytes: int) -> int:
-    """Give how many bytes follow `nbytes` up to the next aligned place."""
+    """Return the number of bytes from `nbytes` to the next aligned offset."""
     return -nbytes % _ALIGNMENT
 
 

@@ -1,4 +1,4 @@
-"""What one checkpoint holds: everything that is needed to go on as if nothing had happened."""
+"""The content of a checkpoint: everything needed to continue exactly where it was written."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -13,23 +13,23 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """Weights and offsets of the same instant.
+    """Weights and offsets of the same point in the stream.
 
     Attributes
     ----------
-    model_id, run_id : which model, and which life of the daemon wrote it.
-    seq : number of the checkpoint in its lineage; 0 precedes the first record.
+    model_id, run_id : name of the model, and id of the daemon process that wrote it.
+    seq : number of the checkpoint; 0 is written before the first record.
     created_unix : seconds since the Unix epoch.
     app_version : release that wrote it.
-    config_digest : digest of what shapes the weights (features, labels, learner, hyper-parameters).
-    config : the configuration complete, plain data without secrets: predicting needs no other file.
+    config_digest : digest of the configuration that weights depend on (features, labels, learner).
+    config : that configuration as plain data without secrets, so that predicting needs no other file.
     identity : cluster and topics that the positions belong to.
-    positions : how far each partition is in the weights.
+    positions : how far each partition has been learned.
     sequences_seen : lifetime total, replays excluded.
     progressive : accumulators of the progressive scores and of drift detection, plain data.
     model : state tree of features and learner, with arrays.
-    reading : what the order of the records depends on beside the positions; empty if on arrival.
-    format_version : of the file that it came from.
+    reading : state of the deterministic order in addition to the positions; empty with order: arrival.
+    format_version : of the file that it was read from.
     """
 
     model_id: str
@@ -48,7 +48,7 @@ class Checkpoint:
     format_version: int = FORMAT_VERSION
 
     def to_state(self) -> State:
-        """Give the tree that the codec writes; arrays are shared, not copied."""
+        """Return the tree for the codec to write; arrays are shared, not copied."""
         identity = {"cluster_id": self.identity.cluster_id, "topic_ids": dict(self.identity.topic_ids)}
         return {name: getattr(self, name) for name in _PLAIN_FIELDS} | {
             "identity": identity,
@@ -58,7 +58,7 @@ class Checkpoint:
 
     @classmethod
     def from_state(cls, state: State, format_version: int = FORMAT_VERSION) -> "Checkpoint":
-        """Give the checkpoint that `to_state` described; arrays are shared, not copied.
+        """Return the checkpoint for a tree from `to_state`; arrays are shared, not copied.
 
         Raises
         ------
@@ -69,7 +69,7 @@ class Checkpoint:
         return cls(
             **plain,
             identity=StreamIdentity(_take(identity, "cluster_id", str), _take_topic_ids(identity)),
-            # Younger than the format.
+            # Added after format version 1 was released.
             reading=_take(state, "reading", dict) if "reading" in state else {},
             positions=dict(_row_to_position(row) for row in _take(state, "positions", list)),
             format_version=format_version,
@@ -77,7 +77,7 @@ class Checkpoint:
 
     @classmethod
     def from_header(cls, header: Header) -> "Checkpoint":
-        """Give the checkpoint without its arrays: a `Segment` stands for each.
+        """Return the checkpoint without its arrays: each is replaced by a `Segment`.
 
         Raises
         ------

@@ -1,108 +1,108 @@
-"""What every store of checkpoints gives, wherever it keeps them."""
+"""The protocol of checkpoint stores, local and remote."""
 
 from contextlib import AbstractContextManager
 from typing import NamedTuple, Protocol
 
 from streamlearn.checkpoint import codec
 from streamlearn.checkpoint.finite import assert_finite
-from streamlearn.checkpoint.reading import Generation, Loaded
+from streamlearn.checkpoint.reading import CheckpointInfo, Loaded
 from streamlearn.checkpoint.state import Checkpoint
 from streamlearn.errors import CheckpointError
 
 
 class Saved(NamedTuple):
-    """A checkpoint that is durable."""
+    """A checkpoint that was written durably."""
 
     where: str
     size_bytes: int
 
 
 class Store(Protocol):
-    """The generations of one state; `load_newest`, `roll_back` and `save` work only while it is held.
+    """The checkpoints of one state; `load_newest`, `roll_back` and `save` require its lock.
 
-    Every method raises a CheckpointError where the place cannot be read or written.
+    Every method raises CheckpointError if the location cannot be read or written.
     """
 
     @property
     def location(self) -> str:
-        """Where it is, as the configuration names it."""
+        """The directory or URL, as in the configuration."""
 
     def make(self) -> None:
-        """Make the place, if it is missing and places are made there."""
+        """Create the location if it does not exist and can be created."""
 
     def probe(self) -> str:
-        """Tell whether a daemon could hold it now; changes nothing.
+        """Return one line about whether a daemon could lock it now; changes nothing.
 
         Raises
         ------
-        StateLockedError : another daemon holds it.
+        StateLockedError : another daemon holds the lock.
         """
 
     def lock(self) -> AbstractContextManager[None]:
-        """Hold it.
+        """Lock the state.
 
         Raises
         ------
-        StateLockedError : another daemon holds it, or has taken it at this moment.
+        StateLockedError : another daemon holds the lock, or took it at the same time.
         """
 
     def load_newest(self) -> Loaded | None:
         """Read the newest checkpoint that verifies, and set newer ones that do not aside.
 
-        None only where there has never been one.
+        None only if there has never been one.
 
         Raises
         ------
         CheckpointError : there are checkpoints and none verifies, or the newest is intact but of another
-            release. Going on would silently start from zero, or undo what that release has learned.
+            release. Continuing would silently start from zero, or undo what that release has learned.
         """
 
     def newest(self) -> Loaded | None:
-        """Do the same without holding it and without changing anything."""
+        """Do the same without the lock and without changing anything."""
 
     def save(self, checkpoint: Checkpoint) -> Saved:
-        """Make `checkpoint` the newest generation; when this returns, it survives a power cut.
+        """Make `checkpoint` the newest checkpoint; when this returns, it survives a power failure.
 
-        Killed at any instant, `load_newest` gives this one or the one before, complete.
+        If killed at any point, `load_newest` returns this one or the one before, complete.
 
         Raises
         ------
         NonFiniteWeightsError : a weight of the model is not finite.
-        StateLockedError : another daemon has taken the state over; this one must stop.
-        CheckpointError : it was not written, and older generations are untouched.
+        StateLockedError : another daemon has taken over the state; this one must stop.
+        CheckpointError : it was not written; older checkpoints are unchanged.
         """
 
-    def roll_back(self, seq: int) -> Generation:
-        """Make an older generation the newest; those after it are set aside.
+    def roll_back(self, seq: int) -> CheckpointInfo:
+        """Make an older checkpoint the newest; those after it are set aside.
 
         Weights and positions go back together, so that the records since then are learned again.
 
         Raises
         ------
-        CheckpointError : it is not there, or does not verify; nothing was changed.
+        CheckpointError : it does not exist, or does not verify; nothing was changed.
         """
 
     def keep_newest(self, sequence: int) -> str | None:
-        """Keep the newest generation from retention, since something happened at `sequence`.
+        """Pin the newest checkpoint, which exempts it from retention, because of an event at `sequence`.
 
-        At most five are kept so. Gives where it is, or will be once the next one is saved; None where there
-        is no generation.
+        At most five are pinned. Returns where it is, or will be once the next one is saved; None if there is
+        no checkpoint.
         """
 
-    def generations(self) -> list[Generation]:
-        """Describe every generation, oldest first, from its header alone; needs no lock."""
+    def checkpoints(self) -> list[CheckpointInfo]:
+        """Describe every checkpoint, oldest first, from its header alone; needs no lock."""
 
     def free_bytes(self) -> int | None:
-        """Give the room that is left; None if nobody knows. Never raises."""
+        """Return the free space; None if unknown. Never raises."""
 
 
 def encode_next(checkpoint: Checkpoint, newest_seq: int) -> codec.EncodedState:
-    """Give the bytes of the checkpoint that follows number `newest_seq`.
+    """Return the encoded checkpoint, which must come after number `newest_seq`.
 
     Raises
     ------
     NonFiniteWeightsError : a weight of the model is not finite.
-    CheckpointError : its number is not above, or its state cannot be encoded.
+    CheckpointError : its number is not higher, or its state cannot be encoded.
     """
     if checkpoint.seq <= newest_seq:
         raise CheckpointError(f"checkpoint {checkpoint.seq}: seq must be above {newest_seq}, the newest")

@@ -1,4 +1,4 @@
-"""Writes checkpoints in a thread of its own, so that learning pauses for the copy only."""
+"""Writing checkpoints in a background thread, so that learning pauses only for the copy."""
 
 import queue
 import threading
@@ -15,13 +15,13 @@ from streamlearn.errors import CheckpointError, NonFiniteWeightsError
 
 @dataclass(frozen=True, slots=True)
 class WriteResult:
-    """How one write ended: the fields of `events.CheckpointDone` that a writer can know.
+    """The result of one write: the fields of `events.CheckpointDone` that a writer knows.
 
     Attributes
     ----------
     positions : of the checkpoint, to be published once it is written.
-    fatal : set if learning must stop: weights that are not finite, or an error that is no CheckpointError,
-        as that another daemon has taken the state over.
+    fatal : set if learning must stop: weights that are not finite, or an error other than CheckpointError,
+        e.g. another daemon has taken over the state.
     """
 
     outcome: Literal["written", "failed"]
@@ -35,10 +35,10 @@ class WriteResult:
 
 
 class BackgroundWriter:
-    """One thread, one checkpoint at a time; used from one other thread.
+    """Writes one checkpoint at a time in its own thread; used from one other thread.
 
-    There is no queue: a second copy of the weights would wait for a disk that is already too slow. The
-    caller asks `busy` before it copies.
+    There is no queue: a second copy of the weights would only wait for a disk that is already too slow. The
+    caller checks `busy` before it copies.
     """
 
     def __init__(self, store: Store) -> None:
@@ -47,8 +47,8 @@ class BackgroundWriter:
         self._outcomes: queue.SimpleQueue[WriteResult] = queue.SimpleQueue()
         self._idle = threading.Event()
         self._idle.set()
-        # A daemon thread: a disk that hangs must not keep the process from exiting, and being killed in the
-        # middle of a write is safe.
+        # A daemon thread: a hanging disk must not keep the process from exiting, and it is safe to be killed
+        # in the middle of a write.
         self._thread = threading.Thread(target=self._run, name="checkpoint-writer", daemon=True)
         self._thread.start()
 
@@ -58,36 +58,36 @@ class BackgroundWriter:
         return not self._idle.is_set()
 
     def submit(self, checkpoint: Checkpoint) -> None:
-        """Begin to write `checkpoint`, whose arrays must not change any more.
+        """Start writing `checkpoint`, whose arrays must not change any more.
 
         Raises
         ------
-        CheckpointError : the one before is still being written, or the writer is closed.
+        CheckpointError : the previous one is still being written, or the writer is closed.
         """
         if self.busy or not self._thread.is_alive():
-            state = "busy with the one before" if self.busy else "closed"
+            state = "busy with the previous one" if self.busy else "closed"
             raise CheckpointError(f"checkpoint {checkpoint.seq}: the writer is {state}")
         self._idle.clear()
         self._inbox.put(checkpoint)
 
     def poll(self) -> list[WriteResult]:
-        """Give what ended since the last call, in order; never blocks, never raises."""
+        """Return the results since the last call, in order; never blocks, never raises."""
         return [self._outcomes.get_nowait() for _ in range(self._outcomes.qsize())]
 
     def drain(self, timeout_seconds: float) -> list[WriteResult]:
-        """Wait until nothing is being written, then `poll`; `busy` tells whether time ran out."""
+        """Wait until nothing is being written, then `poll`; afterwards `busy` is True if time ran out."""
         self._idle.wait(timeout_seconds)
         return self.poll()
 
     def close(self, timeout_seconds: float = 0.0) -> None:
-        """End the thread after the write in progress, and wait for that; safe to call twice."""
+        """End the thread after the current write, and wait for it; safe to call twice."""
         self._inbox.put(None)
         self._thread.join(timeout_seconds)
 
     def _run(self) -> None:
         while (checkpoint := self._inbox.get()) is not None:
             self._outcomes.put(self._write(checkpoint))
-            # The arrays are as large as the model: not kept until the next checkpoint comes.
+            # The arrays are as large as the model: release them before the next checkpoint.
             del checkpoint
             self._idle.set()
 

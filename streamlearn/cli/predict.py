@@ -61,7 +61,7 @@ def predict(
 
     from streamlearn.app.predict import PredictionOptions, predictions
     from streamlearn.cli.refusals import Refusals
-    from streamlearn.corpus.writing import to_columns, to_json_line
+    from streamlearn.corpus.prediction_formats import to_columns, to_json_line
     from streamlearn.errors import RecordError, UsageError
 
     if output == "columns" and k_best is not None and k_best > 1:

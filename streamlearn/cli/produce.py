@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 if TYPE_CHECKING:
-    from streamlearn.corpus.files import ExampleReader
+    from streamlearn.corpus.example_reader import ExampleReader
     from streamlearn.data import Example
     from streamlearn.stream.feeder import Feeder
 
@@ -76,10 +76,10 @@ def produce(
     sequences, with the summary.
     """
     from streamlearn.app.stop import Interrupt
-    from streamlearn.corpus.files import ExampleReader
-    from streamlearn.corpus.layout import ColumnLayout
+    from streamlearn.corpus.column_layout import ColumnLayout
+    from streamlearn.corpus.example_reader import ExampleReader
     from streamlearn.errors import UsageError
-    from streamlearn.stream.feeder import Feeder, Pace
+    from streamlearn.stream.feeder import Feeder, RateLimit
     from streamlearn.stream.kafka.producer import KafkaSink
     from streamlearn.stream.kafka.producer import create_topic as create
     from streamlearn.stream.record_codec import RecordCodec
@@ -104,7 +104,7 @@ def produce(
         examples = interrupt.until(_examples(reader, repeat, limit))
         try:
             with _progress(reader, feeder, repeat, limit) as on_sent:
-                feeder.feed(examples, Pace(rate, sleep=interrupt.sleep), on_sent)
+                feeder.feed(examples, RateLimit(rate, sleep=interrupt.sleep), on_sent)
         finally:
             sink.flush()
             sink.close()

@@ -1,1 +1,1 @@
-"""The configuration: its shape, where its values come from, what of it weights depend on."""
+"""The configuration: its schema, loading it, and which part of it the weights depend on."""

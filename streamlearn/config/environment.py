@@ -10,7 +10,7 @@ from streamlearn.errors import ConfigError
 PREFIX = "STREAMLEARN_"
 
 _NESTED = "__"
-# What else begins like ours: the tests' own, and what Kubernetes tells every pod of services of our name.
+# Others with our prefix: variables of the tests, and those that Kubernetes sets for services of our name.
 _OTHERS = re.compile(
     r"STREAMLEARN_(TEST_\w+|(\w+_)?SERVICE_(HOST|PORT(_\w+)?)|(\w+_)?PORT_\d+_(TCP|UDP|SCTP)(_\w+)?)"
 )
@@ -18,11 +18,11 @@ _SERVICE_LINK = re.compile(r"(tcp|udp|sctp)://")
 
 
 def settings_in(variables: Mapping[str, str]) -> Iterator[tuple[str, list[str], str]]:
-    """Give name, path of the key, and text of every variable that sets one.
+    """Yield name, path of the key, and text of every variable that sets one.
 
     Raises
     ------
-    ConfigError : a variable begins like ours and names no section.
+    ConfigError : a variable has our prefix but names no section.
 
     Examples
     --------
@@ -30,14 +30,14 @@ def settings_in(variables: Mapping[str, str]) -> Iterator[tuple[str, list[str], 
     [('STREAMLEARN_LABELS__MAX', ['labels', 'max'], '7')]
     """
     for name, text in sorted(variables.items()):
-        if name.startswith(PREFIX) and not _is_anothers(name, text):
+        if name.startswith(PREFIX) and not _is_foreign(name, text):
             path = name.removeprefix(PREFIX).lower().split(_NESTED)
             if path[0] not in Config.model_fields:
-                raise ConfigError(f"{name}: no section {path[0]!r}; {_hint(path)}")
+                raise ConfigError(f"{name}: unknown section {path[0]!r}; {_hint(path)}")
             yield name, path, text
 
 
-def _is_anothers(name: str, text: str) -> bool:
+def _is_foreign(name: str, text: str) -> bool:
     is_link = name.endswith("_PORT") and _SERVICE_LINK.match(text)
     return bool(is_link or _OTHERS.fullmatch(name))
 
@@ -46,11 +46,13 @@ def _hint(path: list[str]) -> str:
     sections = difflib.get_close_matches(path[0], Config.model_fields, n=1)
     if path[1:] and sections:
         return f"did you mean {_variable([*sections, *path[1:]])}?"
-    # Most often one underscore stands where two are wanted.
+    # Most often there is one underscore where two are wanted.
     flat = {"_".join(known): known for known in _paths()}
     near = difflib.get_close_matches("_".join(path), flat, n=1)
     return (
-        f"did you mean {_variable(flat[near[0]])}?" if near else f"there are {', '.join(Config.model_fields)}"
+        f"did you mean {_variable(flat[near[0]])}?"
+        if near
+        else f"known sections: {', '.join(Config.model_fields)}"
     )
 
 

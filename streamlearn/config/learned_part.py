@@ -1,4 +1,4 @@
-"""The part of a configuration that weights depend on: what a checkpoint keeps, and when it may change."""
+"""The part of a configuration that weights depend on: what a checkpoint stores, and which keys may change."""
 
 import hashlib
 import json
@@ -7,13 +7,14 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from streamlearn.config.problems import explained
 from streamlearn.config.schema import Config
 from streamlearn.errors import ConfigError
 
 _LEARNED = {"model", "features", "labels", "learner"}
 
-# What may change under learned weights, because none of them depends on it: sizes of tables and caches, and
-# which labellings are predicted.
+# Keys that may change without invalidating the weights: sizes of tables and caches, and which labellings are
+# predicted.
 _FREE = {"model", "features.max_features", "features.max_edge_features", "features.names", "features.cache",
          "features.template_file", "labels.max", "labels.known", "labels.constrain"}  # fmt: skip
 
@@ -29,9 +30,9 @@ def _flat(tree: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
 
 
 def digest(learned: Mapping[str, Any]) -> str:
-    """Hash what cannot change under learned weights.
+    """Return a hash of the keys that cannot change without invalidating the weights.
 
-    Keys that have their default do not count, so that a release with more keys gives the same digest.
+    Keys with their default value are left out, so that a release with more keys computes the same digest.
     """
     config = from_learned(learned)
     given = config.model_dump(mode="json", include=_LEARNED, exclude_defaults=True)
@@ -41,35 +42,34 @@ def digest(learned: Mapping[str, Any]) -> str:
 
 
 def differences(learned: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
-    """Name the dotted keys on which two configurations differ in what weights depend on."""
+    """Return the dotted keys, among those that weights depend on, in which two configurations differ."""
     one, two = _flat(learned), _flat(other)
     return sorted(key for key in (one.keys() | two.keys()) - _FREE if one.get(key) != two.get(key))
 
 
 def learned_part(config: Config) -> dict[str, Any]:
-    """Give what weights depend on as plain data; it holds no secret."""
-    # The text of a template file is kept, not where it was.
+    """Return the part that weights depend on as plain data, without secrets."""
+    # The text of a template file is stored, not its path.
     return config.model_dump(mode="json", include=_LEARNED, exclude={"features": {"template_file"}})
 
 
 def from_learned(learned: Mapping[str, Any]) -> Config:
-    """Rebuild what a checkpoint keeps of a configuration.
+    """Return the configuration that a checkpoint stores, with defaults for the rest.
 
     Raises
     ------
-    ConfigError : this version does not know it.
+    ConfigError : this release does not know some of its keys or values.
     """
     try:
         return Config.model_validate(learned)
     except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(map(str, first["loc"]))
-        raise ConfigError(f"configuration in the checkpoint: {where}: {first['msg']}") from None
+        # A damaged checkpoint may hold thousands of wrong values: the first one says enough.
+        raise ConfigError(explained(error, "configuration in the checkpoint").problems[0]) from None
 
 
 def changes(saved: Mapping[str, Any], config: Config) -> list[str]:
-    """Name the dotted keys that a checkpoint was learned with other values of.
+    """Return the dotted keys whose values differ from those that a checkpoint was learned with.
 
-    Keys that are younger than the checkpoint count with their defaults.
+    Keys that did not exist when the checkpoint was written count with their defaults.
     """
     return differences(learned_part(from_learned(saved)), learned_part(config))

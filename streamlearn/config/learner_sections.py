@@ -1,4 +1,4 @@
-"""The section of each learner: its settings, their defaults and what they mean."""
+"""The configuration section of each learner: its keys, their defaults and what they mean."""
 
 from typing import Annotated, Literal
 
@@ -13,26 +13,43 @@ class _LearnerSection(Section):
         default=0,
         ge=0,
         le=1 << 30,
-        description="Tokens of the recent past kept for second looks; 0 for none.",
+        description="Replay: keep this many tokens of recent sequences and learn from them again; 0 turns "
+        "it off.",
     )
     replay_looks: int = Field(
-        default=1, ge=1, le=16, description="Recent sequences looked at again after each new one."
+        default=1,
+        ge=1,
+        le=16,
+        description="Replay: learn from this many recent sequences again after each new one.",
     )
 
 
 PredictWith = Annotated[
     Average,
-    Field(description="Predict with the last weights, the average of all, or a fading one."),
+    Field(
+        description="Weights to predict with: the current ones (none), their average, or an exponential "
+        "moving average."
+    ),
 ]
-HalfLife = Annotated[float, Field(gt=0, description="Half-life of the exponential average, in sequences.")]
+HalfLife = Annotated[
+    float,
+    Field(
+        gt=0,
+        description="Half-life of the exponential average, in sequences. Only with `average: exponential`.",
+    ),
+]
 Sigma = Annotated[
-    float | None, Field(gt=0, description="σ of the Gaussian prior of the weights; null for no L2 term.")
+    float | None,
+    Field(gt=0, description="σ of the Gaussian prior on the weights (L2 regularization); null turns it off."),
 ]
-Cost = Annotated[float, Field(ge=0, description="Margin that is asked for each wrong label.")]
+Cost = Annotated[
+    float,
+    Field(ge=0, description="Margin required per wrong label (cost-augmented decoding); 0 turns it off."),
+]
 
 
 class PerceptronConfig(_LearnerSection):
-    """Collins' structured perceptron."""
+    """Structured perceptron (Collins 2002)."""
 
     kind: Literal["perceptron"] = "perceptron"
     cost: Cost = 0.0
@@ -40,21 +57,25 @@ class PerceptronConfig(_LearnerSection):
         default=0,
         ge=0,
         le=1 << 16,
-        description="Labels that every search keeps at each position; 0: it is exact.",
+        description="Beam width: labels that decoding keeps at each position; 0 decodes exactly.",
     )
     violation: Violation = Field(
-        default="max", description="Where updates with a beam end: at the largest violation, or the first."
+        default="max",
+        description="With a beam: update at the maximum violation, or stop at the first (early update).",
     )
     average: PredictWith = "all"
     half_life: HalfLife = 10_000.0
 
 
 class VotedConfig(_LearnerSection):
-    """Voted perceptron (Freund & Schapire 1999; Collins 2002) of the last weight vectors."""
+    """Voted perceptron (Freund & Schapire 1999; Collins 2002) over the most recent weight vectors."""
 
     kind: Literal["voted"] = "voted"
     vectors: int = Field(
-        default=10, ge=1, le=1000, description="K: the last so many weight vectors vote on a labelling."
+        default=10,
+        ge=1,
+        le=1000,
+        description="K: number of most recent weight vectors that vote on a labelling.",
     )
 
 
@@ -64,22 +85,29 @@ class SwvpConfig(_LearnerSection):
     kind: Literal["swvp"] = "swvp"
     substructures: Substructures = Field(
         default="all",
-        description="JJ: wrong positions one by one, as a whole, in runs, in all sets; or the wrong spans.",
+        description="JJ, the sets of wrong positions: single, whole (all at once), blocks (contiguous), all "
+        "subsets, or spans.",
     )
     max_errors: int = Field(
         default=6,
         ge=1,
         le=10,
-        description="All sets are taken of so many wrong positions at the most, else blocks.",
+        description="Enumerate all subsets up to this many errors; beyond it use contiguous blocks.",
     )
-    gamma: Weighting = Field(default="wm", description="Weigh by the margin, or by the rank of the margin.")
-    beta: float = Field(default=1.0, ge=0, le=100, description="β: power of the margin or its rank.")
+    gamma: Weighting = Field(
+        default="wm",
+        description="γ: weight violations by their margin (wm) or by the rank of the margin (wmr).",
+    )
+    beta: float = Field(default=1.0, ge=0, le=100, description="β: exponent of the margin or its rank.")
     violations: Violations = Field(
-        default="aggressive", description="Update with violations only, or with all mixed assignments."
+        default="aggressive",
+        description="Update with violating mixed assignments only (aggressive), or with all of them "
+        "(balanced).",
     )
     condition: Condition = Field(
         default="enforced",
-        description="Whether the balanced form meets condition (2), or not, as it was published.",
+        description="Balanced updates: enforce condition (2) of the paper, or follow the published form, "
+        "which may violate it.",
     )
     cost: Cost = 0.0
     average: PredictWith = "all"
@@ -87,47 +115,69 @@ class SwvpConfig(_LearnerSection):
 
 
 class PassiveAggressiveConfig(_LearnerSection):
-    """Structured passive-aggressive, PA-I (Crammer et al. 2006)."""
+    """Structured passive-aggressive learner, PA-I (Crammer et al. 2006)."""
 
     kind: Literal["pa"] = "pa"
-    aggressiveness: float = Field(default=0.03, gt=0, description="C: no update has a larger factor.")
+    aggressiveness: float = Field(
+        default=0.03, gt=0, description="C: upper bound on the step size of an update."
+    )
     rival: Rival = Field(
         default="prediction",
-        description="Move away from the labelling of the largest loss, or from what is predicted.",
+        description="Move away from the loss-augmented prediction (max_loss) or from the plain prediction.",
     )
     average: PredictWith = "exponential"
     half_life: HalfLife = 2000.0
 
 
 class ArowConfig(_LearnerSection):
-    """Structured AROW with a variance for each weight (Crammer, Kulesza & Dredze 2009)."""
+    """Structured AROW with one variance per weight (Crammer, Kulesza & Dredze 2009)."""
 
     kind: Literal["arow"] = "arow"
     regularization: float = Field(
-        default=10.0, gt=0, description="r: the larger, the shorter the updates, and the longer they stay so."
+        default=10.0,
+        gt=0,
+        description="r: regularization. Larger values make smaller updates and let the variances shrink "
+        "more slowly.",
     )
     average: PredictWith = "none"
     half_life: HalfLife = 10_000.0
 
 
 class AdfConfig(_LearnerSection):
-    """Conditional random field trained by ADF (Sun, Li, Wang & Lu 2014)."""
+    """Conditional random field trained by ADF, with a learning rate per feature (Sun, Li, Wang & Lu 2014)."""
 
     kind: Literal["adf"] = "adf"
-    rate: float = Field(default=0.1, gt=0, description="c: the rate of a new feature.")
+    rate: float = Field(default=0.1, gt=0, description="c: initial learning rate of a feature.")
     keep_rare: float = Field(
-        default=0.995, gt=0, le=1, description="α: kept of a feature's rate after a window without it."
+        default=0.995,
+        gt=0,
+        le=1,
+        description="α: factor on the learning rate, once per window, of a feature that did not occur in it.",
     )
     keep_frequent: float = Field(
-        default=0.6, gt=0, le=1, description="β: kept of a feature's rate if every sequence had it."
+        default=0.6,
+        gt=0,
+        le=1,
+        description="β: factor on the learning rate, once per window, of a feature that occurred in every "
+        "sequence.",
     )
-    window: int = Field(default=200, ge=1, le=1 << 30, description="Sequences in the first window.")
-    growth: float = Field(default=1.0, ge=1, le=10, description="Factor from each window to the next.")
-    min_rate: float = Field(default=0.0005, ge=0, description="No rate falls below it: learning never ends.")
+    window: int = Field(
+        default=200,
+        ge=1,
+        le=1 << 30,
+        description="Sequences in the first window; learning rates change at the end of each window.",
+    )
+    growth: float = Field(
+        default=1.0, ge=1, le=10, description="Factor by which each window is longer than the one before."
+    )
+    min_rate: float = Field(
+        default=0.0005, ge=0, description="Lower bound on every learning rate, so that learning never stops."
+    )
     sigma: Sigma = 5.0
     late_start: bool = Field(
         default=False,
-        description="Give new features the rate they would have if known from the start.",
+        description="Start features that appear later with the already decayed learning rate instead of "
+        "`rate`.",
     )
     average: PredictWith = "none"
     half_life: HalfLife = 10_000.0
@@ -137,13 +187,15 @@ class SgdConfig(_LearnerSection):
     """Conditional random field trained by stochastic gradient descent."""
 
     kind: Literal["sgd"] = "sgd"
-    rate: float = Field(default=0.1, gt=0, description="The rate of the first sequences.")
+    rate: float = Field(default=0.1, gt=0, description="Initial learning rate.")
     decay: float = Field(
-        default=0.95, gt=0, le=1, description="Factor of the rate after every `per` sequences."
+        default=0.95, gt=0, le=1, description="Factor on the learning rate after every `per` sequences."
     )
-    per: int = Field(default=200, ge=1, le=1 << 30, description="Sequences between two changes of the rate.")
+    per: int = Field(
+        default=200, ge=1, le=1 << 30, description="Sequences between two decays of the learning rate."
+    )
     min_rate: float = Field(
-        default=0.0005, ge=0, description="The rate does not fall below it: learning never ends."
+        default=0.0005, ge=0, description="Lower bound on the learning rate, so that learning never stops."
     )
     sigma: Sigma = 5.0
     average: PredictWith = "none"
@@ -154,8 +206,12 @@ class AdaGradConfig(_LearnerSection):
     """Conditional random field trained by AdaGrad (Duchi, Hazan & Singer 2011)."""
 
     kind: Literal["adagrad"] = "adagrad"
-    rate: float = Field(default=0.1, gt=0, description="Rate of a weight whose squared gradients sum to 1.")
-    floor: float = Field(default=0.0, ge=0, description="What the sum of squared gradients begins with.")
+    rate: float = Field(
+        default=0.1, gt=0, description="Learning rate: the step of a weight whose squared gradients sum to 1."
+    )
+    floor: float = Field(
+        default=0.0, ge=0, description="Initial value of the sum of squared gradients of each weight."
+    )
     sigma: Sigma = 5.0
 
 

@@ -1,4 +1,4 @@
-"""A configuration file with some keys set anew, and every other character of it, comments too, as it was."""
+"""Changing keys in a configuration file while keeping everything else, comments included, as it is."""
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,19 +13,19 @@ from streamlearn.errors import ConfigError
 
 
 def rewritten(path: Path, overrides: Sequence[str], target: Path) -> str:
-    """Give the text of a configuration file with `--set` options made part of it.
+    """Return the text of a configuration file with `--set` options written into it.
 
-    Where the kind of learner changes, the settings and comments of the old one go.
+    If the kind of learner changes, the settings and comments of the old one are removed.
 
     Parameters
     ----------
-    path : the file to begin with.
+    path : the file to start from.
     overrides : ``dotted.key=value``, the value in YAML.
-    target : where the text will stand: a template file is named relative to it.
+    target : file that the text is meant for; the path of a template file is made relative to it.
 
     Raises
     ------
-    ConfigError : the file is written in a way (anchors, say) in which a key cannot be set by itself.
+    ConfigError : the file is written in a way (e.g. with anchors) in which a key cannot be set by itself.
     """
     text = read_text(path)
     before = parse_sections(text, path)
@@ -34,7 +34,7 @@ def rewritten(path: Path, overrides: Sequence[str], target: Path) -> str:
         text = _assigned(text, keys, value)
     if _meaning(text, path) != wanted:
         raise ConfigError(
-            f"{path}: cannot be rewritten key by key; keep it and use --set {' --set '.join(overrides)}"
+            f"{path}: cannot be changed key by key; keep it and use --set {' --set '.join(overrides)}"
         )
     return text
 
@@ -60,7 +60,7 @@ def _moved(values: dict[str, Any], old: Path, new: Path) -> dict[str, Any]:
 
 
 def _changes(before: Mapping[str, Any], wanted: Mapping[str, Any]) -> Iterator[tuple[list[str], Any]]:
-    """Give the path of every value that differs; a mapping that lost keys is one value."""
+    """Yield path and new value of every difference; a mapping that lost keys is one value."""
     for key, value in wanted.items():
         old = before.get(key)
         if isinstance(old, dict) and isinstance(value, dict) and old.keys() <= value.keys():
@@ -97,7 +97,7 @@ def _is_block(node: yaml.Node) -> bool:
 
 
 def _end(node: yaml.Node) -> int:
-    """Give the index after the last character of a value; the mark of a block is behind its comments."""
+    """Return the index after the last character of a value; PyYAML's mark comes after the comments."""
     while _is_block(node) and node.value:
         last = node.value[-1]
         node = last[1] if isinstance(last, tuple) else last
@@ -107,7 +107,7 @@ def _end(node: yaml.Node) -> int:
 def _inserted(text: str, node: yaml.Node, addition: dict[str, Any], is_root: bool) -> str:
     end = _end(node)
     if not _is_block(node):
-        # Behind the last pair, since a comma may or may not follow it.
+        # After the last pair, since a comma may or may not follow it.
         place = _end(node.value[-1][1]) if node.value else end - 1
         return f"{text[:place]}{', ' if node.value else ''}{_flow(addition)[1:-1]}{text[place:]}"
     if text[end - 1] != "\n":
@@ -125,7 +125,7 @@ def _replaced(text: str, node: yaml.Node, value: Any) -> str:
         return text[:start] + _block(value, indent).strip() + text[end:]
     space = " " if start == end else ""
     rest = text[end:]
-    # The mark of a literal block is behind its last line break.
+    # The mark of a literal block comes after its last line break.
     line_break = "\n" if end > start and text[end - 1] == "\n" else ""
     return f"{text[:start]}{space}{_flow(value)}{line_break}{rest}"
 

@@ -1,4 +1,4 @@
-"""The shape of the configuration: every key, its default and what it means."""
+"""The configuration schema: every key, its default and what it means."""
 
 from pathlib import Path
 from typing import Any, Literal
@@ -7,170 +7,196 @@ from pydantic import Field, model_validator
 
 from streamlearn.choices import DetectorKind, Scheme, Signal
 from streamlearn.config.learner_sections import LearnerConfig, PerceptronConfig
-from streamlearn.config.section import FilePath, Location, Names, Section
+from streamlearn.config.section import Count, FilePath, Location, Names, Section
 from streamlearn.config.stream_sections import DeadLettersConfig, SourceConfig
 
 
 class LabelsConfig(Section):
-    """Which labels exist."""
+    """The label set."""
 
-    known: Names = Field(default=[], description="Labels that exist from the start, in this order.")
-    map: dict[str, str] = Field(default={}, description="Labels of the data to labels of the model.")
+    known: Names = Field(
+        default=[], description="Labels known from the start, in this order; others are added as they occur."
+    )
+    map: dict[str, str] = Field(default={}, description="Map labels of the records to labels of the model.")
     other: str | None = Field(
-        default=None, description="What a label that `map` lacks becomes; itself when not given."
+        default=None,
+        description="Label for every label that is not in `map`. By default such labels stay as they are.",
     )
     max: int = Field(
-        default=1024, ge=1, le=1 << 16, description="Sequences with a label beyond this number are rejected."
+        default=1024,
+        ge=1,
+        le=1 << 16,
+        description="Maximum number of distinct labels; sequences that would add another one are rejected.",
     )
     constrain: Scheme = Field(
         default="none",
-        description="Predict no labelling that is invalid in this scheme; iobes is also BMES and BILOU.",
+        description="Predict only labellings that are valid in this scheme; iobes also covers BMES and "
+        "BILOU.",
     )
 
 
 class FeaturesConfig(Section):
-    """What is seen of a sequence."""
+    """Which features are extracted from a sequence."""
 
-    columns: Names = Field(default=[], description="Names of the columns; templates may number them from 0.")
+    columns: Names = Field(
+        default=[], description="Names of the columns that templates refer to, by name or by number from 0."
+    )
     templates: str | None = Field(
-        default=None, description="CRF++ templates; none means ready-made features."
+        default=None, description="CRF++ feature templates. Without them, records carry ready-made features."
     )
     template_file: FilePath | None = Field(
-        default=None, description="File with the templates instead, relative to the configuration file."
+        default=None,
+        description="File with the templates, relative to the configuration file; instead of `templates`.",
     )
-    max_features: int = Field(
+    max_features: Count = Field(
         default=1 << 21,
-        ge=1,
-        le=1 << 30,
-        description="Features of single labels; more are refused and counted.",
+        description="Maximum number of features on single labels (unigram); further ones are ignored and "
+        "counted.",
     )
-    max_edge_features: int = Field(
+    max_edge_features: Count = Field(
         default=1 << 20,
-        ge=1,
-        le=1 << 30,
-        description="Features of label pairs; more are refused and counted.",
+        description="Maximum number of features on label pairs (bigram); further ones are ignored and "
+        "counted.",
     )
     names: int = Field(
         default=1 << 20,
         ge=0,
         le=1 << 30,
-        description="Distinct strings kept so that `inspect` can name features; 0 keeps none.",
+        description="Distinct strings kept so that `inspect` can show feature names; 0 keeps none.",
     )
     cache: int = Field(
-        default=1 << 17, ge=1, le=1 << 26, description="Distinct values of a column whose ids are remembered."
+        default=1 << 17, ge=1, le=1 << 26, description="Distinct values cached per column, for speed only."
     )
 
     @model_validator(mode="after")
     def _columns_for_templates(self) -> "FeaturesConfig":
         if "%x" in (self.templates or "") and not self.columns:
-            raise ValueError("templates read columns: name them in features.columns")
+            raise ValueError("templates refer to columns: list their names in features.columns")
         return self
 
 
 class CheckpointConfig(Section):
-    """Where and how often the state is saved."""
+    """Where and how often checkpoints are written, and how many are kept."""
 
     directory: Location = Field(
         default="state",
-        description="The state directory, or a URL such as s3://bucket/ner; one daemon at a time holds it.",
+        description="State directory, or a URL such as s3://bucket/ner. Only one daemon at a time can hold "
+        "it.",
     )
-    every_seconds: float = Field(default=60.0, gt=0, description="Time between checkpoints at the most.")
-    every_records: int | None = Field(
-        default=None, ge=1, le=1 << 30, description="Records between checkpoints at the most."
+    every_seconds: float = Field(
+        default=60.0,
+        gt=0,
+        description="Write a checkpoint at least this often, in seconds, while records arrive.",
     )
-    keep: int = Field(default=3, ge=3, le=10_000, description="Newest generations that are kept.")
+    every_records: Count | None = Field(
+        default=None,
+        description="Also write a checkpoint after this many records. Off by default.",
+    )
+    keep: int = Field(default=3, ge=3, le=10_000, description="Keep the newest N checkpoints.")
     keep_hourly: int = Field(
-        default=0,
-        ge=0,
-        le=100_000,
-        description="Hours of which one generation each is kept beside the newest.",
+        default=0, ge=0, le=100_000, description="Also keep one checkpoint per hour for this many hours."
     )
     keep_daily: int = Field(
-        default=0,
-        ge=0,
-        le=100_000,
-        description="Days of which one generation each is kept beside the newest.",
+        default=0, ge=0, le=100_000, description="Also keep one checkpoint per day for this many days."
     )
     accept_config_change: bool = Field(
         default=False,
-        description="Continue a state that was learned with other features, labels or learner.",
+        description="Continue from a checkpoint whose features, labels or learner were configured "
+        "differently.",
     )
 
     @property
     def local(self) -> Path | None:
-        """The state directory; None where the state is in an object store."""
+        """The state directory; None if the state is in an object store."""
         return None if "://" in self.directory else Path(self.directory)
 
 
 class DriftConfig(Section):
-    """What is watched for changes of the world, and what is done about one."""
+    """Concept drift: which signals are monitored, by which detectors, and what to do on drift."""
 
     detectors: list[DetectorKind] = Field(
-        default=["adwin"], description="Detectors of river that watch each signal; none watch nothing."
+        default=["adwin"],
+        description="Drift detectors (of river) that monitor each signal; an empty list turns drift "
+        "detection off.",
     )
     signals: list[Signal] = Field(
         default=["error", "loss", "unknown", "labels"],
-        description="What is watched: wrong tokens, loss, unknown features (by token), mix of gold labels.",
+        description="Signals: token error rate, loss, unknown features per token, distribution of gold "
+        "labels.",
     )
     quantum: int = Field(
-        default=50, ge=1, le=10_000, description="Sequences that make one value of a signal."
+        default=50, ge=1, le=10_000, description="Sequences averaged into one value of a signal."
     )
     actions: list[Literal["rewarm", "reset_average", "snapshot"]] = Field(
         default=[],
-        description="What is done about a change: new rates (ADF, SGD), a new average, a kept checkpoint.",
+        description="On drift: reset learning rates (rewarm; ADF, SGD), restart the average, keep a "
+        "checkpoint (snapshot).",
     )
 
 
 class MetricsConfig(Section):
-    """The HTTP server with /metrics, /healthz and /readyz."""
+    """The HTTP server for /metrics, /healthz, /readyz and the status page."""
 
-    host: str = Field(default="127.0.0.1", description="Address to listen on; 0.0.0.0 for all.")
-    port: int = Field(default=9464, ge=0, le=65535, description="Port to listen on; 0 picks a free one.")
+    host: str = Field(
+        default="127.0.0.1", description="Address to listen on; 0.0.0.0 listens on all interfaces."
+    )
+    port: int = Field(default=9464, ge=0, le=65535, description="Port to listen on; 0 picks a free port.")
     stall_seconds: float = Field(
-        default=120.0, gt=0, description="/healthz fails when the loop has not come round for so long."
+        default=120.0,
+        gt=0,
+        description="/healthz fails when the main loop has made no progress for this many seconds.",
     )
     tls_certificate: FilePath | None = Field(
-        default=None, description="PEM file with the certificate (and its chain): https instead of http."
+        default=None, description="PEM file with the certificate and its chain; serves HTTPS instead of HTTP."
     )
     tls_key: FilePath | None = Field(
-        default=None, description="PEM file with the certificate's key, if it is another file."
+        default=None, description="PEM file with the private key, if it is not in the certificate's file."
     )
     username: str | None = Field(
-        default=None, pattern="^[^:]+$", description="User that must log in (basic auth), except for probes."
+        default=None,
+        pattern="^[^:]+$",
+        description="User name required for basic authentication; /healthz and /readyz stay open.",
     )
-    password: str | None = Field(default=None, min_length=1, description="Password of this user.", repr=False)
+    password: str | None = Field(
+        default=None, min_length=1, description="Password for basic authentication.", repr=False
+    )
     password_file: FilePath | None = Field(
-        default=None, description="File whose first line is the password instead."
+        default=None, description="File whose first line is the password; instead of `password`."
     )
 
     @model_validator(mode="after")
     def _complete(self) -> "MetricsConfig":
         if (self.username is None) != (self.password is None):
-            raise ValueError("username and password belong together: give both, or neither")
+            raise ValueError("username and password belong together: set both or neither")
         if self.tls_key and not self.tls_certificate:
-            raise ValueError("tls_key belongs to a certificate: give tls_certificate")
+            raise ValueError("tls_key needs a certificate: set tls_certificate, too")
         return self
 
 
 class LogConfig(Section):
-    """What is written to standard error."""
+    """Logging to standard error."""
 
     format: Literal["text", "json"] = Field(
-        default="text", description="One event a line, for people or machines."
+        default="text", description="One event per line: text for people, json for log collectors."
     )
     level: Literal["debug", "info", "warning", "error"] = Field(
-        default="info", description="Least severe level that is logged."
+        default="info", description="Lowest level that is logged."
     )
 
 
 class Config(Section):
-    """Everything that a daemon, an evaluation or a prediction is made of."""
+    """The complete configuration of a daemon, an evaluation or a prediction."""
 
-    model: str = Field(default="streamlearn", pattern=r"^[\w.-]{1,64}$", description="Name of the model.")
+    model: str = Field(
+        default="streamlearn",
+        pattern=r"^[\w.-]{1,64}$",
+        description="Name of the model, in metrics, checkpoints and dead letters.",
+    )
     source: SourceConfig = SourceConfig()
     dead_letters: DeadLettersConfig = DeadLettersConfig()
     kafka: dict[str, Any] = Field(
-        default={"bootstrap_servers": "localhost:9092"}, description="Handed to kafka-python as it is."
+        default={"bootstrap_servers": "localhost:9092"},
+        description="Client settings of kafka-python, passed through unchanged.",
     )
     features: FeaturesConfig = FeaturesConfig()
     labels: LabelsConfig = LabelsConfig()
@@ -184,7 +210,8 @@ class Config(Section):
     def _no_circle(self) -> "Config":
         if self.dead_letters.topic in self.source.topics:
             raise ValueError(
-                "dead_letters.topic is one of source.topics: bad records would go round for ever"
+                "dead_letters.topic is one of source.topics: bad records would be read again and again; "
+                "choose another topic"
             )
         return self
 
@@ -192,8 +219,8 @@ class Config(Section):
     def _file_for_dead_letters(self) -> "Config":
         if self.checkpoint.local is None and self.dead_letters.uses_file and self.dead_letters.file is None:
             raise ValueError(
-                "dead_letters.file is wanted, since checkpoint.directory is a URL: a local file, on a disk "
-                "that stays, for the bad records that no topic takes"
+                "checkpoint.directory is a URL, so dead_letters.file must be set: a local file on a "
+                "persistent disk for bad records that cannot be written to a topic"
             )
         return self
 

@@ -1,4 +1,4 @@
-"""Secrets: never shown, and read from files where they are not given themselves."""
+"""Secrets: never shown, and read from a file if the configuration names one."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -7,12 +7,12 @@ from typing import Any
 from streamlearn.errors import ConfigError
 
 _FILE = "_file"
-# Longer than any password, and short enough for whatever a wrong path leads to.
+# Longer than any password, and short enough for any file that a wrong path leads to.
 _MAX_BYTES = 64 << 10
 
 
 def is_secret(key: str) -> bool:
-    """Tell whether what a key holds is never shown.
+    """Return whether the value of a key must never be shown.
 
     >>> is_secret("sasl_plain_password")
     True
@@ -21,23 +21,23 @@ def is_secret(key: str) -> bool:
 
 
 def from_files(section: Mapping[str, Any], where: str, base: Path) -> dict[str, Any]:
-    """Put the first line of its file in the place of each ``…password_file``.
+    """Return a section in which each ``…password_file`` is replaced by the first line of that file.
 
     Parameters
     ----------
-    where : name of the section, for messages.
-    base : what paths are relative to.
+    where : name of the section, for error messages.
+    base : directory that paths are relative to.
 
     Raises
     ------
-    ConfigError : the file cannot be read or is empty, or the secret itself is given, too.
+    ConfigError : the file cannot be read or is empty, or the secret itself is set, too.
     """
     settings = dict(section)
     for key in section:
         name = str(key).removesuffix(_FILE)
         if name != key and is_secret(name):
             if name in section:
-                raise ConfigError(f"{where}: give {name} or {key}, not both")
+                raise ConfigError(f"{where}: set {name} or {key}, not both")
             path = settings.pop(key)
             settings[name] = _line(base / str(path), f"{where}.{key}")
     return settings
@@ -49,7 +49,7 @@ def _line(path: Path, where: str) -> str:
             secret = file.readline(_MAX_BYTES).rstrip("\r\n")
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else type(error).__name__
-        raise ConfigError(f"{where}: {path}: {reason}") from None
+        raise ConfigError(f"{where}: {path}: cannot be read: {reason}") from None
     if not secret:
-        raise ConfigError(f"{where}: {path}: the first line is empty, wanted the secret")
+        raise ConfigError(f"{where}: {path}: the first line is empty, wanted the password")
     return secret

@@ -1,94 +1,123 @@
-"""The sections about the stream: where records come from, and where the bad ones go."""
+"""The configuration sections about the stream: where records come from, and where bad ones go."""
 
 from datetime import datetime
 from typing import Annotated, Literal
 
 from pydantic import Field
 
-from streamlearn.config.section import FilePath, Names, Section
+from streamlearn.config.section import Count, FilePath, Names, Section
 
 
 class SourceConfig(Section):
-    """Which part of which topics is learned, and how its records are read."""
+    """Which topics and partitions to learn from, and how to read their records."""
 
     topics: Annotated[Names, Field(min_length=1)] = Field(
-        default=["streamlearn"], description="Topics to learn from."
+        default=["streamlearn"], description="Kafka topics to learn from."
     )
     partitions: list[Annotated[int, Field(ge=0)]] | None = Field(
-        default=None, description="Partitions of each topic to read; all, also future ones, when not given."
+        default=None,
+        description="Partitions of each topic to read. By default all, including ones added later.",
     )
     start: Literal["earliest", "latest"] | datetime = Field(
         default="earliest",
-        description="Where the first start begins: earliest, latest, or a time (ISO 8601).",
+        description="Where to begin without a checkpoint: earliest, latest, or a time (ISO 8601).",
     )
     order: Literal["arrival", "deterministic"] = Field(
         default="arrival",
-        description="How partitions are merged: as records come, or in turns that every replay repeats.",
+        description="How to merge partitions: as records arrive, or in a deterministic order that any "
+        "replay reproduces.",
     )
-    quantum: int = Field(
+    quantum: Count = Field(
         default=1000,
-        ge=1,
-        le=1 << 30,
-        description="Offsets that a partition gives in its turn (order: deterministic).",
+        description="With `order: deterministic`: offsets read from a partition before the next one's turn.",
     )
     on_gap: Literal["fail", "continue"] = Field(
-        default="fail", description="What to do when records were removed before they were learned."
+        default="fail",
+        description="Records were deleted (retention) before they were learned: stop with an error, or "
+        "continue after the gap.",
     )
     content_type: Literal["auto", "json", "msgpack"] = Field(
         default="auto",
-        description="Format of record values; auto goes by the content-type header, else JSON.",
+        description="Format of record values. auto: by the content-type header, else by the first byte.",
     )
     max_poll_records: int = Field(
-        default=2000, ge=1, le=1 << 20, description="The most records learned in one go."
+        default=2000,
+        ge=1,
+        le=1 << 20,
+        description="Maximum number of records per poll, which are learned as one batch.",
     )
-    max_record_bytes: int = Field(
-        default=8 << 20, ge=1, le=1 << 30, description="Larger record values are rejected."
+    max_record_bytes: Count = Field(
+        default=8 << 20,
+        description="Maximum size of a record value in bytes; larger ones are rejected.",
     )
-    max_tokens: int = Field(default=10_000, ge=1, le=1 << 20, description="Longer sequences are rejected.")
+    max_tokens: int = Field(
+        default=10_000,
+        ge=1,
+        le=1 << 20,
+        description="Maximum number of tokens in a sequence; longer ones are rejected.",
+    )
     connect_timeout_seconds: float | None = Field(
-        default=None, gt=0, description="How long to wait for a broker at the start; for ever when not given."
+        default=None,
+        gt=0,
+        description="Stop when no broker answers for this many seconds at startup. By default wait "
+        "indefinitely.",
     )
     deduplicate: Literal["key", "id"] | None = Field(
-        default=None, description="Pass over records whose key or id was learned lately; none when not given."
+        default=None,
+        description="Skip records whose key or id is among the last `deduplicate_window` learned. Off by "
+        "default.",
     )
     deduplicate_window: int = Field(
-        default=100_000, ge=1, le=1 << 24, description="Records that `deduplicate` remembers."
+        default=100_000,
+        ge=1,
+        le=1 << 24,
+        description="Number of recent keys or ids that `deduplicate` remembers.",
     )
     stall_seconds: float = Field(
         default=60.0,
         gt=0,
-        description="A partition that holds records and gives none for so long has the client made anew.",
+        description="Recreate the Kafka client when a partition with unread records returns none for this "
+        "many seconds.",
     )
     group: str | None = Field(
         default=None,
-        description="Consumer group that positions are published under, for lag tools; default: the model.",
+        description="Consumer group to publish offsets under, for lag tools; '' for none. Default: "
+        "streamlearn-MODEL.",
     )
 
 
 class DeadLettersConfig(Section):
-    """What becomes of records that cannot be learned from."""
+    """What to do with records that cannot be learned from."""
 
     policy: Literal["skip", "dead_letter", "stop"] = Field(
         default="skip",
-        description="Count and skip a bad record, also keep it elsewhere, or stop before it.",
+        description="A bad record: skip it, skip it and keep a copy (dead_letter), or stop before it. It is "
+        "always counted.",
     )
     topic: str | None = Field(
-        default=None,
-        description="Topic that keeps bad records; a local file when not given.",
+        default=None, description="Dead letter topic. Without it, bad records are kept in the local `file`."
     )
     file: FilePath | None = Field(
         default=None,
-        description="The local file of bad records; default: dead-letters.jsonl in the state directory.",
+        description="Local file for bad records. Default: dead-letters.jsonl in the state directory.",
     )
     on_unavailable: Literal["stop", "spool"] = Field(
-        default="stop", description="What to do where the topic takes no letter: stop, or use the file."
+        default="stop",
+        description="When the dead letter topic cannot be written: stop, or use the local `file` (spool).",
     )
     max_ratio: float | None = Field(
-        default=None, ge=0, lt=1, description="Stop when more of the last `window` records are bad than this."
+        default=None,
+        ge=0,
+        lt=1,
+        description="Stop when the ratio of bad records among the last `window` exceeds this. Off by "
+        "default.",
     )
-    window: int = Field(default=1000, ge=1, le=1 << 30, description="Records that max_ratio looks back on.")
+    window: Count = Field(
+        default=1000,
+        description="Number of recent records that `max_ratio` is computed over.",
+    )
 
     @property
     def uses_file(self) -> bool:
-        """Whether a bad record may have to go to the local file."""
+        """Whether bad records may be written to the local file."""
         return self.policy == "dead_letter" and (self.topic is None or self.on_unavailable == "spool")

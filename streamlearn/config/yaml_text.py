@@ -1,6 +1,6 @@
-"""YAML text as plain values: no key twice, nothing that unfolds without end, no error but ours.
+"""Parsing YAML safely: duplicate keys are errors, aliases cannot expand without limit, errors are ours.
 
-What is wrong is told without the text around it, which may be a password.
+Error messages never quote the text around a problem, since it may be a password.
 """
 
 import math
@@ -13,9 +13,9 @@ import yaml
 
 from streamlearn.errors import ConfigError
 
-# Many times what any model needs; templates of a thousand lines are 50 kB.
+# Far more than any model needs: templates of a thousand lines are 50 kB.
 _MAX_CHARS = 1 << 20
-# Of values once each alias is written out: nine lines of ten aliases each would be a thousand million.
+# Counted with all aliases expanded: nine lines of ten aliases each would make a thousand million values.
 _MAX_VALUES = 100_000
 _MAX_DEPTH = 32
 _QUOTED = re.compile(r"'([^']*)'")
@@ -24,7 +24,7 @@ _Extent = tuple[float, float]
 
 
 class _Loader(yaml.SafeLoader):
-    """YAML in which a repeated key is an error: one of the two would be lost silently."""
+    """A YAML loader to which a duplicate key is an error: one of the two would be lost silently."""
 
     depth = 0
 
@@ -44,13 +44,13 @@ class _Loader(yaml.SafeLoader):
             if not isinstance(key, Hashable):
                 break
             if key in seen:
-                raise ConfigError(f"key {key!r} stands here twice{_place(key_node.start_mark)}")
+                raise ConfigError(f"key {key!r} occurs twice{_place(key_node.start_mark)}")
             seen.add(key)
         return super().construct_mapping(node, deep)
 
 
 def read_text(path: Path) -> str:
-    """Read a file of a configuration as it is.
+    """Return the text of a configuration file.
 
     Raises
     ------
@@ -59,32 +59,33 @@ def read_text(path: Path) -> str:
     try:
         with path.open(encoding="utf-8-sig") as file:
             text = file.read(_MAX_CHARS + 1)
-    # A name may hold what no name of a file can, such as NUL.
+    # A path from the configuration may contain NUL, which is a ValueError.
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
-        raise ConfigError(f"{path}: {reason}") from None
+        raise ConfigError(f"{path}: cannot be read: {reason}") from None
     if len(text) > _MAX_CHARS:
-        raise ConfigError(f"{path}: longer than {_MAX_CHARS} characters")
+        raise ConfigError(f"{path}: longer than {_MAX_CHARS:,} characters")
     return text
 
 
 def parse(text: str, where: str) -> Any:
-    """Read YAML.
+    """Return the value that YAML text stands for.
 
     Parameters
     ----------
-    where : what to call the text in errors.
+    where : name of the text in error messages.
 
     Raises
     ------
-    ConfigError : it is no YAML, has a key twice, is too deep, or too much once aliases are unfolded.
+    ConfigError : the text is not valid YAML, has a duplicate key, is nested too deeply, or is too large once
+        aliases are expanded.
     """
     try:
         loader = _Loader(text)
         node = loader.get_single_node()
         return None if node is None else _construct(loader, node)
     except yaml.MarkedYAMLError as error:
-        problem = _QUOTED.sub(_unless_secret, error.problem or error.context or "no YAML")
+        problem = _QUOTED.sub(_unless_secret, error.problem or error.context or "not valid YAML")
         raise ConfigError(f"{where}: {problem}{_place(error.problem_mark)}") from None
     except (yaml.YAMLError, ConfigError) as error:
         raise ConfigError(f"{where}: {error}") from None
@@ -94,25 +95,23 @@ def _construct(loader: _Loader, node: yaml.Node) -> Any:
     values, depth = _extent(node, {})
     _check_depth(depth)
     if values > _MAX_VALUES:
-        raise ConfigError(
-            f"{values:,.0f} values with all aliases written out, wanted at most {_MAX_VALUES:,}"
-        )
+        raise ConfigError(f"{values:,.0f} values with all aliases expanded, wanted at most {_MAX_VALUES:,}")
     try:
         return loader.construct_document(node)
     except (ValueError, TypeError, LookupError, AttributeError):
-        # PyYAML believes that what is tagged or looks like a number or a date is one: 2001-99-99.
-        raise ConfigError("a number or date that is none, or a wrong tag; put it in quotes") from None
+        # PyYAML converts whatever looks like a date, or has a tag, even if it is invalid: 2001-99-99.
+        raise ConfigError("an invalid number, date or tag; put the value in quotes") from None
 
 
 def _check_depth(depth: float) -> None:
     if depth > _MAX_DEPTH:
-        raise ConfigError(f"nested deeper than {_MAX_DEPTH}")
+        raise ConfigError(f"nested deeper than {_MAX_DEPTH} levels")
 
 
 def _extent(node: yaml.Node, known: dict[yaml.Node, _Extent]) -> _Extent:
-    """Give how many values a node is with its aliases written out, and how deep they are nested."""
+    """Return how many values a node has with its aliases expanded, and how deeply they are nested."""
     if node not in known:
-        # What holds itself has no end.
+        # A node that contains itself is infinite.
         known[node] = math.inf, math.inf
         parts = node.value if isinstance(node, yaml.CollectionNode) else ()
         nodes = (each for part in parts for each in (part if isinstance(part, tuple) else (part,)))
@@ -125,7 +124,7 @@ def _extent(node: yaml.Node, known: dict[yaml.Node, _Extent]) -> _Extent:
 
 
 def _unless_secret(quoted: re.Match[str]) -> str:
-    # PyYAML quotes single characters, its own names of tokens, and what may be a part of a password.
+    # PyYAML quotes single characters, names of its tokens, and text that may be part of a password.
     return quoted[0] if len(quoted[1]) < 2 or quoted[1].startswith("<") else "…"
 
 

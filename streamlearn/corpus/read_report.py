@@ -1,4 +1,4 @@
-"""What became of a file's sequences: accepted, repaired and refused, with the first messages."""
+"""Counting the sequences of a file: accepted, repaired and rejected, with the first error messages."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -9,15 +9,15 @@ from streamlearn.errors import Reason, RecordError
 
 @dataclass(slots=True)
 class ReadReport:
-    """Counts of one reading.
+    """Counts of reading one or more files.
 
     Attributes
     ----------
-    accepted : sequences that were given out.
-    refused : sequences that were not, by reason.
-    repaired : what was put right or skipped on the way, by kind ("-DOCSTART- rows skipped").
-    messages : the first `max_messages` refusals, each "file:line: what is wrong".
-    on_refused : called with every refusal, if given.
+    accepted : number of sequences returned.
+    refused : number of rejected sequences by reason.
+    repaired : number of repairs and skipped lines by kind ("-DOCSTART- rows skipped").
+    messages : the first `max_messages` errors, each "file:line: what is wrong".
+    on_refused : called with every error, if given.
     """
 
     accepted: int = 0
@@ -28,7 +28,7 @@ class ReadReport:
     on_refused: Callable[[RecordError], None] | None = None
 
     def refuse(self, error: RecordError) -> None:
-        """Count a refusal and keep its message while there is room."""
+        """Count a rejected sequence, and keep its message if there is room."""
         self.refused[error.reason] += 1
         if len(self.messages) < self.max_messages:
             self.messages.append(str(error))

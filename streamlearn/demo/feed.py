@@ -7,7 +7,7 @@ from typing import Any
 
 from streamlearn.data import Example
 from streamlearn.errors import BrokerUnavailableError
-from streamlearn.stream.feeder import NO_KEY, Feeder, Pace
+from streamlearn.stream.feeder import NO_KEY, Feeder, RateLimit
 from streamlearn.stream.kafka.producer import KafkaSink
 
 # Shorter waits are skipped and made up for later: a thousand wake-ups per second would cost too much CPU.
@@ -57,7 +57,7 @@ class Feed:
     def _run(self) -> None:
         try:
             Feeder(self._sink, key=NO_KEY).feed(
-                self._until_stopped(), Pace(self._rate, sleep=self._wait), _ignore
+                self._until_stopped(), RateLimit(self._rate, sleep=self._wait), _ignore
             )
             self._sink.flush()
         except BrokerUnavailableError as error:

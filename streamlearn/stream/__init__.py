@@ -1,1 +1,1 @@
-"""Where labelled sequences come from, and how bytes become examples."""
+"""Streams of labelled sequences: sources of records, and decoding their bytes into examples."""

@@ -1,4 +1,4 @@
-"""Partitions merged in an order that depends on offsets alone, so that a replay gives the same weights."""
+"""Merging partitions in an order that depends on offsets only, so that a replay learns the same weights."""
 
 import logging
 import time
@@ -11,25 +11,25 @@ from streamlearn.stream.source import Source
 
 log = logging.getLogger(__name__)
 
-_PATIENCE_SECONDS = 10.0
+_LOG_AFTER_SECONDS = 10.0
 
 
 class MergedSource:
     """A source whose partitions take turns of `quantum` offsets each.
 
-    Round r of a partition that began at offset b is its records with offsets in b + r·quantum up to, but
-    without, b + (r + 1)·quantum. All partitions give round r, in the order of their names, before any gives
-    round r + 1. When a record comes makes no difference: the price is that a partition without records holds
-    the others up, and that the slowest sets the pace of all.
+    Round r of a partition that began at offset b holds its records with offsets from b + r·quantum up to, but
+    not including, b + (r + 1)·quantum. Every partition delivers round r, in the order of their names, before
+    any delivers round r + 1. Arrival times make no difference. The price: a partition without new records
+    holds up all others, and the slowest one limits the throughput of all.
 
-    Partitions that are added take part from the next start on, in the round that is under way then.
+    Partitions that are added take part from the next start, in the round that is current then.
 
     Parameters
     ----------
     source : not yet opened.
-    quantum : offsets a turn.
-    state : what `state` gave for the checkpoint that is continued; of another quantum it counts for nothing.
-    max_records : how many records a poll gives at most.
+    quantum : offsets per turn.
+    state : result of `state` from the checkpoint to continue; ignored if its quantum was another one.
+    max_records : maximum number of records per poll.
     clock : monotonic seconds.
     """
 
@@ -54,11 +54,11 @@ class MergedSource:
         self._wait = _Wait(clock)
 
     def state(self) -> dict[str, Any]:
-        """Give what a checkpoint must keep beside the positions; the same until the source is closed."""
+        """Return what a checkpoint must store besides the positions; constant until the source is closed."""
         return {"quantum": self._quantum, "bases": [[*tp, base] for tp, base in sorted(self._bases.items())]}
 
     def identity(self) -> StreamIdentity:
-        """Give the cluster and topic ids."""
+        """Return the cluster and topic ids."""
         return self._source.identity()
 
     def start_positions(self) -> dict[TopicPartition, Position]:
@@ -66,7 +66,7 @@ class MergedSource:
         return self._source.start_positions()
 
     def open(self, positions: Mapping[TopicPartition, Position]) -> dict[TopicPartition, int]:
-        """Check that the log still holds `positions`, and go there."""
+        """Check that the log still holds `positions`, and seek to them."""
         lost = self._source.open(positions)
         self._reached = {tp: status.position for tp, status in self._source.status().items()}
         self._waiting = {tp: deque() for tp in self._reached}
@@ -80,7 +80,7 @@ class MergedSource:
         return lost
 
     def poll(self, timeout_seconds: float) -> Sequence[Record]:
-        """Wait for records, and give those whose turn it is."""
+        """Wait for records, and return those whose turn it is."""
         ready = self._take()
         for record in self._source.poll(0.0 if ready else timeout_seconds):
             self._waiting[TopicPartition(record.topic, record.partition)].append(record)
@@ -89,24 +89,24 @@ class MergedSource:
         return ready
 
     def status(self) -> dict[TopicPartition, PartitionStatus]:
-        """Tell where each partition stands: records that wait for their turn are still to come."""
+        """Return the status of each partition; records that wait for their turn count as unread."""
         return {tp: self._status(tp, status) for tp, status in self._source.status().items()}
 
     @property
     def connected(self) -> bool:
-        """Whether a broker answered lately."""
+        """Whether a broker answered recently."""
         return self._source.connected
 
     def restrict(self, partitions: Sequence[TopicPartition]) -> None:
-        """Leave the choice to the source: here the turns decide."""
+        """Pass the choice on to the source; the next poll chooses again by turns."""
         self._source.restrict(partitions)
 
     def commit(self, positions: Mapping[TopicPartition, Position]) -> None:
-        """Publish the positions for lag tools."""
+        """Publish the positions for lag monitoring."""
         self._source.commit(positions)
 
     def close(self) -> None:
-        """Leave; safe to call twice."""
+        """Close the source; safe to call twice."""
         self._source.close()
 
     def _take(self) -> list[Record]:
@@ -121,7 +121,7 @@ class MergedSource:
                 self._reached[tp] = taken[-1].offset + 1
             if waiting and waiting[0].offset < end:
                 break
-            # Offsets that hold no record for us were passed over by the source.
+            # The source skips offsets without a record, such as transaction markers.
             if not waiting and positions[tp] < end:
                 self._wait.note(tp, self._reached[tp], taken or not any(self._waiting.values()))
                 break
@@ -135,7 +135,7 @@ class MergedSource:
         return (self._reached[tp] - self._bases[tp]) // self._quantum
 
     def _choose(self) -> None:
-        """Fetch no more of partitions that have a turn ready: what waits takes memory."""
+        """Stop fetching partitions that have a full turn buffered, to bound memory."""
         ready = {tp for tp, waiting in self._waiting.items() if len(waiting) >= self._quantum}
         drained = {tp for tp, waiting in self._waiting.items() if 2 * len(waiting) < self._quantum}
         fetched = (self._fetched - ready) | drained or {self._turn()}
@@ -153,23 +153,25 @@ class MergedSource:
 
 
 class _Wait:
-    """Says once that a partition holds the others up, and once that it goes on."""
+    """Logs once when a partition holds up the others, and once when it has records again."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
         self._since: float | None = None
-        self._told = False
+        self._is_logged = False
 
     def note(self, tp: TopicPartition, offset: int, is_fine: object) -> None:
         if is_fine:
-            if self._told:
-                log.info("the order goes on")
-            self._since, self._told = None, False
+            if self._is_logged:
+                log.info("records again; deterministic merge resumed")
+            self._since, self._is_logged = None, False
             return
         now = self._clock()
         self._since = now if self._since is None else self._since
-        if not self._told and now - self._since >= _PATIENCE_SECONDS:
-            self._told = True
+        if not self._is_logged and now - self._since >= _LOG_AFTER_SECONDS:
+            self._is_logged = True
             log.warning(
-                "%s[%d]@%d: its turn, and no record; the other partitions wait (source.order)", *tp, offset
+                "%s[%d]@%d: deterministic merge (source.order) waits for a record here, so others wait, too",
+                *tp,
+                offset,
             )

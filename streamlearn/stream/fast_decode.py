@@ -1,9 +1,9 @@
-"""Records that are surely good, at the speed of C; of all others nothing is said.
+"""Fast decoding of records in the usual form, in C; anything else is left to the full decoder.
 
-A typed decoder parses and checks a record in one go. It would read some records that are to be refused,
-such as one that gives a key twice, and some it refuses are good, such as one with keys that nobody knows.
-So it decides nothing but the plain case: whenever there is any doubt the answer is None, and the careful
-reading of `streamlearn.stream.record_codec` decides and words the error.
+A typed decoder (msgspec) parses and checks a record in one pass. It would accept some records that must be
+rejected, such as one with a duplicate key, and reject some valid ones, such as one with unknown keys. So it
+handles only the clear case: whenever there is any doubt it returns None, and the full decoder in
+`streamlearn.stream.record_codec` decides and words the error.
 """
 
 import sys
@@ -18,7 +18,7 @@ _Entries = Annotated[list[str], Meta(min_length=1)]
 
 
 class _Plain(Struct, forbid_unknown_fields=True, gc=False):
-    """The usual shapes. What is skipped is not checked, so that nothing may be skipped: no unknown keys."""
+    """The usual form of a record. Unknown keys are not allowed, since the decoder would not check them."""
 
     columns: Annotated[dict[str, _Entries], Meta(min_length=1)] | UnsetType | None = UNSET
     tokens: _Entries | UnsetType | None = UNSET
@@ -37,7 +37,7 @@ _DECODERS: Final[dict[str, Callable[[bytes], _Plain]]] = {
 
 
 def read_plain(value: bytes, content_type: Literal["json", "msgpack"]) -> Example | None:
-    """Give the Example that `value` holds, or None where only a careful reading can tell.
+    """Return the Example in `value`, or None if only the full decoder can decide.
 
     Examples
     --------
@@ -49,7 +49,7 @@ def read_plain(value: bytes, content_type: Literal["json", "msgpack"]) -> Exampl
         record = _DECODERS[content_type](value)
     except (MsgspecError, ValueError, RecursionError):
         return None
-    # Of the checked values only those that are absent are false.
+    # After the checks, a false value means that the key is absent.
     columns, tokens, features, labels = record.columns, record.tokens, record.features, record.labels
     weight, name = record.weight, record.id
     n_keys = (
@@ -81,23 +81,23 @@ def read_plain(value: bytes, content_type: Literal["json", "msgpack"]) -> Exampl
 
 
 def _may_repeat_json(value: bytes, n_keys: int, columns: Collection[str]) -> bool:
-    """Tell whether any key may be there twice; the decoder keeps the last one and says nothing."""
-    # After each key stands a colon, so that as many colons as distinct keys leave none for a repetition.
+    """Return whether any key may occur twice; the decoder would silently keep the last one."""
+    # Each key is followed by a colon: with exactly one colon per distinct key, none is repeated.
     if value.count(b":") == n_keys + len(columns):
         return False
     if b"\\" in value:
         return True
-    # Nothing is escaped: what is between quotes is spelled one way only.
+    # Without escapes, a key can be spelled in one way only.
     keys = [*_KEYS, *(name.encode() for name in columns)]
     return any(value.count(b'"%b"' % key) > 1 for key in keys)
 
 
 def _may_repeat_msgpack(value: bytes, n_keys: int, columns: Collection[str]) -> bool:
-    """Tell the same: a map begins with the number of its entries, and there are two maps at most."""
+    """Return the same for msgpack: a map begins with its size, and there are at most two maps."""
     if value[0] != 0x80 + n_keys:
         return True
     if not columns:
         return False
-    # The second map begins after the key "columns", however that string is announced.
+    # The second map begins right after the key "columns", whatever the encoding of its length.
     at = value.find(b"columns")
     return value.find(b"columns", at + 1) >= 0 or value[at + 7] != 0x80 + len(columns)

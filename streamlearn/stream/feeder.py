@@ -1,4 +1,4 @@
-"""Sequences into a topic: encoded, keyed and paced."""
+"""Sending sequences to a topic: encoding, choosing the key, limiting the rate."""
 
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -14,19 +14,19 @@ KEY_FROM_ID = "id"
 
 
 class Sink(Protocol):
-    """Where records go."""
+    """A topic to write to."""
 
     def send(self, key: bytes | None, value: bytes | None, headers: Sequence[tuple[str, bytes]] = ()) -> None:
-        """Take one record over."""
+        """Send one record."""
 
 
-class Pace:
-    """Holds records back to a rate, measured from the first; catches up after a stall.
+class RateLimit:
+    """Limits records to a rate, measured from the first one; catches up after a stall.
 
     Parameters
     ----------
-    per_second : records a second, > 0; None never waits.
-    clock, sleep : monotonic seconds, and waiting for some.
+    per_second : records per second, > 0; None never waits.
+    clock, sleep : monotonic time in seconds, and sleeping for some.
     """
 
     def __init__(
@@ -42,7 +42,7 @@ class Pace:
         self._count = 0
 
     def wait(self) -> None:
-        """Return when the next record is due."""
+        """Wait until the next record is due."""
         if self._per_second is None:
             return
         if self._count == 0:
@@ -55,15 +55,15 @@ class Pace:
 
 @dataclass(slots=True)
 class Feeder:
-    """Encodes sequences and hands them to a sink.
+    """Encodes sequences and sends them to a sink.
 
     Attributes
     ----------
-    sink : takes the records.
-    content_type : how values are encoded; the header `content-type` says it to whoever reads them.
-    key : "id" = the sequence's id, or its running number where it has none; "none" = no key; else the name of
+    sink : where the records go.
+    content_type : how values are encoded; also sent in the header `content-type`.
+    key : "id" = the sequence's id, or its running number if it has none; "none" = no key; else the name of
         the column whose first value is the key.
-    sequences, tokens, value_bytes : handed over so far.
+    sequences, tokens, value_bytes : sent so far.
     """
 
     sink: Sink
@@ -73,18 +73,18 @@ class Feeder:
     tokens: int = 0
     value_bytes: int = 0
 
-    def feed(self, examples: Iterable[Example], pace: Pace, on_sent: Callable[[], None]) -> None:
+    def feed(self, examples: Iterable[Example], rate_limit: RateLimit, on_sent: Callable[[], None]) -> None:
         """Send every sequence, and call `on_sent` after each.
 
         Raises
         ------
-        UsageError : a sequence lacks the key column.
+        UsageError : a sequence has no key column.
         """
         headers = [("content-type", MEDIA_TYPES[self.content_type])]
         for example in examples:
             key = self._key_of(example)
             value = encode(example, self.content_type)
-            pace.wait()
+            rate_limit.wait()
             self.sink.send(key, value, headers)
             self.sequences += 1
             self.tokens += len(example)
@@ -98,5 +98,5 @@ class Feeder:
             return (str(self.sequences) if example.id is None else example.id).encode()
         if self.key not in example.columns:
             columns = ", ".join(example.columns) or "none"
-            raise UsageError(f"no column {self.key!r} to take the key from; the sequence has {columns}")
+            raise UsageError(f"no column {self.key!r} to use as key; the sequence has: {columns}")
         return example.columns[self.key][0].encode()

@@ -1,4 +1,4 @@
-"""Bytes to Example and back, as JSON or msgpack; whatever is wrong with the bytes is a RecordError by reason.
+"""Decoding bytes into an Example and encoding it, as JSON or msgpack; any bad input is a RecordError.
 
 A record is ``{"id"?, "tokens": [...] | "columns": {name: [...]} | "features": [...], "labels"?, "weight"?}``
 in either format; `streamlearn.stream.record_schema` and `record.schema.json` say what it must hold.
@@ -35,11 +35,11 @@ _SURROGATE_ESCAPE = re.compile(r"\\u[dD][89a-fA-F]")
 
 
 def decode(value: bytes | None, content_type: ContentType) -> Example:
-    """Give the Example that `value` holds.
+    """Return the Example in `value`.
 
     Raises
     ------
-    RecordError : and nothing else, whatever the bytes are.
+    RecordError : the value is not a valid record; nothing else is raised, whatever the bytes are.
 
     Examples
     --------
@@ -49,24 +49,24 @@ def decode(value: bytes | None, content_type: ContentType) -> Example:
     if value is None:
         raise RecordError(Reason.TOMBSTONE, "the value is null (a tombstone), wanted a record")
     example = read_plain(value, content_type)
-    return _read_carefully(value, content_type) if example is None else example
+    return _decode_fully(value, content_type) if example is None else example
 
 
-def _read_carefully(value: bytes, content_type: ContentType) -> Example:
+def _decode_fully(value: bytes, content_type: ContentType) -> Example:
     try:
         payload = _parse_json(value) if content_type == "json" else _parse_msgpack(value)
     except UnicodeDecodeError as error:
         raise RecordError(Reason.ENCODING, f"not UTF-8 at byte {error.start}: {error.reason}") from error
     except (ValueError, RecursionError) as error:
         detail = str(error) or type(error).__name__
-        raise RecordError(Reason.SYNTAX, f"not one {content_type} value: {detail}") from error
+        raise RecordError(Reason.SYNTAX, f"not a valid {content_type} value: {detail}") from error
     return to_example(payload)
 
 
 def encode(example: Example, content_type: ContentType) -> bytes:
-    """Give the bytes that `decode` turns back into an equal Example.
+    """Return the bytes that `decode` turns back into an equal Example.
 
-    Keys that say nothing are left out: no `id`, no `labels`, a `weight` of 1.
+    Keys with default values are left out: no `id`, no `labels`, a `weight` of 1.
     """
     payload: dict[str, Any] = {}
     if example.id is not None:
@@ -86,7 +86,7 @@ def encode(example: Example, content_type: ContentType) -> bytes:
 
 
 def schema() -> dict[str, Any]:
-    """Give the JSON Schema (2020-12) of a record, which is shipped with the package."""
+    """Return the JSON Schema (2020-12) of a record, which is part of the package."""
     text = resources.files("streamlearn.stream").joinpath("record.schema.json").read_text("utf-8")
     parsed: dict[str, Any] = json.loads(text)
     return parsed
@@ -94,13 +94,13 @@ def schema() -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class RecordCodec:
-    """How the records of one stream become Examples.
+    """Decodes the records of one stream into Examples, within limits.
 
     Attributes
     ----------
-    content_type : "auto" believes the header `content-type` and looks at the first byte where there is none.
-    require_labels : refuse records without labels, as learning does.
-    max_tokens, max_bytes : refuse longer sequences and larger values; the size is checked before parsing.
+    content_type : "auto" uses the header `content-type`, or the first byte if there is none.
+    require_labels : reject records without labels, as learning must.
+    max_tokens, max_bytes : reject longer sequences and larger values; the size is checked before parsing.
     """
 
     content_type: ContentType | Literal["auto"] = "auto"
@@ -109,7 +109,7 @@ class RecordCodec:
     max_bytes: int = 4 * 1024 * 1024
 
     def decode_record(self, record: Record) -> Example:
-        """Give the Example of one message.
+        """Return the Example of one message.
 
         Raises
         ------
@@ -120,7 +120,7 @@ class RecordCodec:
     def decode_value(
         self, value: bytes | None, headers: Iterable[tuple[str, bytes | None]] | None = None
     ) -> Example:
-        """Give the Example of one value, such as a line of a JSON Lines file.
+        """Return the Example of one value, such as a line of a JSON Lines file.
 
         Raises
         ------
@@ -132,20 +132,22 @@ class RecordCodec:
             )
         content_type = self.content_type
         example = decode(value, _choose(value, headers or ()) if content_type == "auto" else content_type)
-        # A token takes a byte at the least, so that most records need no second look.
+        # A token takes at least one byte, so that most records need no further check.
         if value is not None and len(value) > self.max_tokens and len(example) > self.max_tokens:
             raise RecordError(
                 Reason.TOO_LARGE, f"the sequence has {len(example)} tokens, wanted at most {self.max_tokens}"
             )
         if self.require_labels and example.labels is None:
-            raise RecordError(Reason.MISSING_LABELS, "the record has no labels, and is to be learned from")
+            raise RecordError(
+                Reason.MISSING_LABELS, "the record has no labels; learning needs one label per token"
+            )
         return example
 
 
 def _choose(value: bytes | None, headers: Iterable[tuple[str, bytes | None]]) -> ContentType:
     header = None
     for name, content in headers:
-        # The last of several counts, as with Headers.lastHeader of the Java client.
+        # The last of several headers counts, as with Headers.lastHeader of the Java client.
         if name.lower() == "content-type" and content:
             header = content
     if header is not None:
@@ -165,12 +167,12 @@ def _unique(pairs: list[tuple[Any, Any]]) -> dict[Any, Any]:
     if len(mapping) != len(pairs):
         seen: set[Any] = set()
         key = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
-        raise RecordError(Reason.DUPLICATE_KEY, f"the key {key[:80]!a} is there twice in one mapping")
+        raise RecordError(Reason.DUPLICATE_KEY, f"the key {key[:80]!a} occurs twice in one mapping")
     return mapping
 
 
 def _refuse_constant(name: str) -> NoReturn:
-    raise RecordError(Reason.NOT_FINITE, f"the record holds {name}, which is no number of JSON")
+    raise RecordError(Reason.NOT_FINITE, f"the record contains {name}, which is not a JSON number")
 
 
 _JSON = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_refuse_constant)
@@ -190,7 +192,7 @@ def _refuse_lone_surrogates(payload: object) -> None:
     except UnicodeEncodeError as error:
         found = error.object[error.start]
         raise RecordError(
-            Reason.ENCODING, f"the record holds the lone surrogate {found!a}, which is no character"
+            Reason.ENCODING, f"the record contains the lone surrogate {found!a}, which is not a character"
         ) from error
 
 

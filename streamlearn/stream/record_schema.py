@@ -1,7 +1,7 @@
-"""What a record must look like: a parsed mapping becomes an Example, or is refused by reason.
+"""The schema of a record: a parsed mapping becomes an Example, or a RecordError with a reason.
 
-`record.schema.json` says the same in JSON Schema. Checks run over whole lists at C speed; the slow search
-for the guilty entry happens only once a list is known to be wrong.
+`record.schema.json` is the same in JSON Schema. Checks run over whole lists at C speed; the slow search for
+the offending entry happens only once a list is known to be wrong.
 """
 
 import reprlib
@@ -24,11 +24,11 @@ _KINDS = {
 
 
 def to_example(payload: object) -> Example:
-    """Check a parsed record and give it as an Example.
+    """Check a parsed record and return it as an Example.
 
-    Exactly one of `tokens`, `columns` and `features` must be there; null counts as absent for every key, and
-    unknown keys are ignored. `tokens` becomes the column "tokens". `features` follows python-crfsuite: a list
-    of names (each 1.0), or a mapping of name to number, to a boolean (1.0 or 0.0) or to a string, where
+    Exactly one of `tokens`, `columns` and `features` must be present; null counts as absent for every key,
+    and unknown keys are ignored. `tokens` becomes the column "tokens". `features` follows python-crfsuite: a
+    list of names (each 1.0), or a mapping of name to number, to a boolean (1.0 or 0.0) or to a string, where
     ``{"shape": "Xx"}`` means ``{"shape=Xx": 1.0}``. A whole-number `id` becomes a string.
 
     Raises
@@ -63,7 +63,9 @@ def _not_one_shape(payload: dict[str, Any]) -> RecordError:
     given = [name for name in ("tokens", "columns", "features") if payload.get(name) is not None]
     if given:
         return RecordError(Reason.TYPE, f"the record has {' and '.join(given)}, wanted one of them")
-    return RecordError(Reason.EMPTY, "the record has none of tokens, columns, features")
+    return RecordError(
+        Reason.EMPTY, "the record has none of tokens, columns and features, wanted one of them"
+    )
 
 
 def _check_columns(columns: Any) -> int:
@@ -88,7 +90,8 @@ def _unequal(columns: dict[str, list[str]], name: str) -> RecordError:
     first, column = next(iter(columns.items()))
     return RecordError(
         Reason.LENGTH,
-        f"columns.{_name(first)} has {len(column)} entries, columns.{_name(name)} has {len(columns[name])}",
+        f"columns.{_name(first)} has {len(column)} entries but columns.{_name(name)} has "
+        f"{len(columns[name])}, wanted equal lengths",
     )
 
 
@@ -96,7 +99,9 @@ def _check_labels(labels: Any, length: int) -> None:
     if labels != [] and not _are_strings(labels):
         raise _not_strings(labels, "labels")
     if len(labels) != length:
-        raise RecordError(Reason.LENGTH, f"labels has {len(labels)} entries for {length} tokens")
+        raise RecordError(
+            Reason.LENGTH, f"labels has {len(labels)} entries, wanted one for each of {length} tokens"
+        )
     if not all(labels):
         raise RecordError(Reason.TYPE, f"labels[{labels.index('')}] is an empty string, wanted a label")
 
@@ -111,7 +116,7 @@ def _are_strings(values: Any) -> bool:
     if type(values) is not list or not values:
         return False
     try:
-        # The quickest check of a whole list that CPython has: half the time of set(map(type, values)).
+        # The fastest check of a whole list in CPython: half the time of set(map(type, values)).
         "".join(values)
     except TypeError:
         return False
@@ -150,13 +155,14 @@ def _features(features: Any) -> list[list[str]] | list[dict[str, float]]:
 
 def _values(attributes: dict[Any, Any], t: int) -> dict[str, float]:
     if attributes and not _are_strings(list(attributes)):
-        raise RecordError(Reason.TYPE, f"features[{t}] has a name that is no string")
+        raise RecordError(Reason.TYPE, f"features[{t}] has a feature name that is not a string")
     values = attributes
     if not set(map(type, attributes.values())) <= {float}:
         values = dict(_attribute(name, value, t) for name, value in attributes.items())
         if len(values) != len(attributes):
             raise RecordError(
-                Reason.DUPLICATE_KEY, f"features[{t}] gives one feature both as name=value and as a string"
+                Reason.DUPLICATE_KEY,
+                f"features[{t}] has the same feature twice, as name=value and as a string value",
             )
     if not all(map(isfinite, values.values())):
         name = next(name for name, value in values.items() if not isfinite(value))
@@ -208,5 +214,5 @@ def _kind(value: object) -> str:
 
 
 def _name(name: str) -> str:
-    # Names come from the wire: a message must stay one short line that any log and header can carry.
+    # Names are untrusted input: the message must stay one short line that fits a log and a header.
     return name if len(name) <= 40 and name.isidentifier() else reprlib.repr(name)

@@ -1,4 +1,4 @@
-"""The protocol of a stream of records with positions; whoever keeps it can be learned from."""
+"""The protocol of a stream of records with positions, which anything to learn from implements."""
 
 from collections.abc import Mapping, Sequence
 from typing import Protocol
@@ -9,12 +9,12 @@ from streamlearn.data import PartitionStatus, Position, Record, StreamIdentity, 
 class Source(Protocol):
     """A partitioned, replayable log.
 
-    Life: `start_positions` (first start only), `open`, then `poll` until the end, `close`.
-    Implementations are used from one thread.
+    Call `start_positions` (first start only), `open`, then `poll` repeatedly, finally `close`; all from one
+    thread.
     """
 
     def identity(self) -> StreamIdentity:
-        """Give the cluster and topic ids.
+        """Return the cluster and topic ids.
 
         Raises
         ------
@@ -25,11 +25,11 @@ class Source(Protocol):
         """Resolve the configured start (earliest, latest, a time) to offsets, for every partition."""
 
     def open(self, positions: Mapping[TopicPartition, Position]) -> dict[TopicPartition, int]:
-        """Check that the log still holds `positions`, and go there.
+        """Check that the log still holds `positions`, and seek to them.
 
         Returns
         -------
-        For each partition whose records were removed before they were read: how many are lost.
+        The number of lost records, for each partition whose records were deleted before they were read.
 
         Raises
         ------
@@ -37,20 +37,20 @@ class Source(Protocol):
         """
 
     def poll(self, timeout_seconds: float) -> Sequence[Record]:
-        """Wait for records and give them in offset order within each partition; empty if none came."""
+        """Wait for records and return them, in offset order within each partition; empty if none arrived."""
 
     def restrict(self, partitions: Sequence[TopicPartition]) -> None:
-        """Fetch from these open partitions only, one or more, until told otherwise; none loses its place."""
+        """Fetch only from these open partitions until the next call; the others keep their positions."""
 
     def status(self) -> dict[TopicPartition, PartitionStatus]:
-        """Tell where each partition stands, without asking the broker."""
+        """Return the status of each partition, without asking the broker."""
 
     @property
     def connected(self) -> bool:
-        """Whether a broker answered lately."""
+        """Whether a broker answered recently."""
 
     def commit(self, positions: Mapping[TopicPartition, Position]) -> None:
-        """Publish the positions for lag tools; never read back, never raises, never blocks."""
+        """Publish the positions for lag monitoring; never read back, never raises, never blocks."""
 
     def close(self) -> None:
-        """Leave; safe to call twice."""
+        """Close the source; safe to call twice."""

@@ -11,6 +11,7 @@ from streamlearn.app.deadletters import LetterFilter, read_letters
 from streamlearn.config.load import load
 from streamlearn.data import TopicPartition
 from streamlearn.stream.kafka.consumer import KafkaSource
+from streamlearn.stream.kafka.read_settings import ReadSettings
 from tests.app.process import Run, configure, fill, metric, seen
 from tests.cli.command import streamlearn
 from tests.conftest import Broker
@@ -58,7 +59,7 @@ def test_bad_records_come_to_the_topic_untouched_and_replayed_ones_are_learned_o
     until(lambda: metric(url, 'streamlearn_dead_letters_total{outcome="delivered"}') == 3)
     assert run.end(signal.SIGTERM) == 0
 
-    source = KafkaSource(apache_kafka.client, [dead])
+    source = KafkaSource(apache_kafka.client, ReadSettings([dead]))
     source.open(source.start_positions())
     there = drain(source, 3)
     source.close()

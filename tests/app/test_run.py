@@ -14,7 +14,7 @@ from kafka import TopicPartition as KafkaPartition
 from streamlearn.app.build_tagger import warm_up
 from streamlearn.app.evaluate import Evaluation
 from streamlearn.checkpoint.local_files import open_checkpoint
-from streamlearn.checkpoint.read_progress import Reached
+from streamlearn.checkpoint.read_progress import ReadProgress
 from streamlearn.config.load import load
 from streamlearn.data import Example, TopicPartition
 from tests.app.process import Run, configure, fetch, fill, metric, seen
@@ -82,7 +82,7 @@ def test_killed_at_random_instants_it_ends_with_the_weights_of_an_uninterrupted_
         signal.sigtimedwait([], random.random() * 0.3)
         killed += run.end(signal.SIGKILL) == -signal.SIGKILL
     fill(apache_kafka, topic, examples[KILLS * part :])
-    replayed = Reached(folder / "state").before[TopicPartition(topic, 0)] - seen(folder)
+    replayed = ReadProgress(folder / "state").before[TopicPartition(topic, 0)] - seen(folder)
     run = Run(config)
     until(lambda: metric(url, "streamlearn_sequences_seen") == len(examples), 60)
     assert metric(url, "streamlearn_replayed_records_total") == replayed
@@ -213,7 +213,7 @@ def test_a_topic_that_was_created_anew_is_not_continued(
         client.delete_topics([topic])
     until(lambda: _create_again(apache_kafka, topic))
     assert Run(config).wait() == 65
-    assert "created anew" in (folder / "log").read_text()
+    assert "was deleted and " in (folder / "log").read_text()
 
 
 def _create_again(broker: Broker, topic: str) -> bool:

@@ -14,6 +14,7 @@ from kafka.admin import ResourceType
 from streamlearn.cli.main import main
 from streamlearn.errors import AuthenticationError, BrokerUnavailableError, ConfigError
 from streamlearn.stream.kafka.consumer import KafkaSource
+from streamlearn.stream.kafka.read_settings import ReadSettings
 from tests.app.process import Run, configure, fill, metric
 from tests.certificates import Authority
 from tests.conftest import Broker
@@ -72,7 +73,7 @@ def test_a_daemon_learns_over_tls_and_commits_with_its_password_in_a_file(
 @pytest.mark.parametrize("mechanism", ["PLAIN", "OAUTHBEARER"])
 def test_other_mechanisms_read(kafka_node: ApacheKafka, readable: str, mechanism: str) -> None:
     client = tls_client(kafka_node, mechanism, sasl_oauth_token_provider=f"{TOKENS}:unsigned_token")
-    with closing(KafkaSource(client, [readable], connect_timeout_seconds=20)) as source:
+    with closing(KafkaSource(client, ReadSettings([readable], connect_timeout_seconds=20))) as source:
         source.open(source.start_positions())
         assert len(until(lambda: source.poll(0.2))) == 3
 
@@ -81,9 +82,9 @@ def test_other_mechanisms_read(kafka_node: ApacheKafka, readable: str, mechanism
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"sasl_plain_password": "hunter2"}, "the broker refused the credentials"),
-        ({"ssl_cafile": "other/ca.pem"}, "no TLS: unable to get local issuer certificate; look at "),
-        ({"ssl_cafile": "config.yaml"}, "no TLS: NO_CERTIFICATE_OR_CRL_FOUND; look at "),
+        ({"sasl_plain_password": "hunter2"}, "the broker rejected the credentials"),
+        ({"ssl_cafile": "other/ca.pem"}, "TLS failed: unable to get local issuer certificate; check "),
+        ({"ssl_cafile": "config.yaml"}, "TLS failed: NO_CERTIFICATE_OR_CRL_FOUND; check "),
         ({}, "not permitted: topic '{topic}'; grant READ on it"),
         ({}, "not permitted to commit offsets of the group 'streamlearn-test'; grant READ on it"),
     ],
@@ -138,8 +139,8 @@ def test_a_refused_password_is_told_at_no_level(
         (f"{TOKENS}:nothing", ConfigError, "no attribute 'nothing'"),
         (f"{TOKENS}:TOKENS", ConfigError, "no attribute 'TOKENS'"),
         (f"{TOKENS}:time", ConfigError, "cannot be called"),
-        (f"{TOKENS}:expired_token", AuthenticationError, "the broker refused the credentials"),
-        (f"{TOKENS}:no_token", AuthenticationError, "no_token gave NoneType"),
+        (f"{TOKENS}:expired_token", AuthenticationError, "the broker rejected the credentials"),
+        (f"{TOKENS}:no_token", AuthenticationError, "no_token returned NoneType"),
         (f"{TOKENS}:unavailable_token", BrokerUnavailableError, "unavailable_token raised OSError"),
     ],
 )
@@ -148,4 +149,4 @@ def test_a_token_that_does_not_come_is_told(
 ) -> None:
     client = tls_client(kafka_node, "OAUTHBEARER", sasl_oauth_token_provider=name)
     with pytest.raises(kind, match=message):
-        KafkaSource(client, [readable], connect_timeout_seconds=2).identity()
+        KafkaSource(client, ReadSettings([readable], connect_timeout_seconds=2)).identity()

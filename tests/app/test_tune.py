@@ -17,7 +17,7 @@ from streamlearn.app.tune import (
     parse_grid,
 )
 from streamlearn.config.load import load
-from streamlearn.corpus.files import Located
+from streamlearn.corpus.example_reader import Located
 from streamlearn.errors import ConfigError, RecordError, UsageError
 from tests.sequences import make_examples, to_json, write_config, write_jsonl
 

@@ -21,7 +21,7 @@ from typing import NamedTuple
 from streamlearn.app.evaluate import Evaluation
 from streamlearn.app.workers import available_cores, spread
 from streamlearn.config.load import load
-from streamlearn.corpus.files import Located
+from streamlearn.corpus.example_reader import Located
 from streamlearn.events import Drift, Learned
 from tests.benchmarks.accuracy.runs import read
 from tests.benchmarks.accuracy.tasks import CONFIGS

@@ -16,7 +16,7 @@ from streamlearn.app.build_tagger import build_tagger, warm_up
 from streamlearn.app.evaluate import batches, open_examples
 from streamlearn.config.load import load
 from streamlearn.config.schema import Config
-from streamlearn.corpus.files import Located
+from streamlearn.corpus.example_reader import Located
 
 CSP = ("learner.kind=perceptron", "learner.replay_tokens=0")
 

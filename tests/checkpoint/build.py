@@ -52,7 +52,7 @@ def assert_same(got, wanted):
 
 
 def frame(header, data=b"", version=1, reserved=0):
-    """Give a file whose checksums are right, whatever is in it."""
+    """Return a file whose checksums are right, whatever is in it."""
     prefix = struct.pack("<8sIIQQ", b"\x89SLCP\r\n\x1a", version, reserved, len(header), len(data))
     head = prefix + xxhash.xxh3_128(prefix + header).digest() + header
     body = head + bytes(-len(head) % 64) + data

@@ -35,15 +35,15 @@ def test_every_step_is_announced(tmp_path):
     assert steps.count("write") > 3
 
 
-@pytest.mark.parametrize("generations", [0, 1, 5])
-def test_a_kill_at_any_step_leaves_the_old_or_the_new_state(tmp_path, generations):
-    old = make_checkpoint(generations - 1) if generations else None
-    new = make_checkpoint(generations)
+@pytest.mark.parametrize("checkpoints", [0, 1, 5])
+def test_a_kill_at_any_step_leaves_the_old_or_the_new_state(tmp_path, checkpoints):
+    old = make_checkpoint(checkpoints - 1) if checkpoints else None
+    new = make_checkpoint(checkpoints)
     steps = steps_of_a_save(tmp_path / "steps", new)
     for number, step in enumerate(steps):
         directory = tmp_path / str(number)
         directory.mkdir()
-        for seq in range(generations):
+        for seq in range(checkpoints):
             save(directory, make_checkpoint(seq))
         save_and_be_killed(partial(save, directory, new), number)
         loaded = load(directory)
@@ -54,5 +54,5 @@ def test_a_kill_at_any_step_leaves_the_old_or_the_new_state(tmp_path, generation
             assert loaded.corrupt == 0
             assert_same_checkpoint(loaded.checkpoint, wanted)
         assert not list(directory.glob("*.tmp"))
-        save(directory, make_checkpoint(generations + 1))
-        assert load(directory).checkpoint.seq == generations + 1
+        save(directory, make_checkpoint(checkpoints + 1))
+        assert load(directory).checkpoint.seq == checkpoints + 1

@@ -1,4 +1,4 @@
-"""A checkpoint of each format version loads for ever, and is learned on from as if it were of today.
+"""Checkpoints of every format version still load, and learning continues from them as from new ones.
 
     python -m tests.checkpoint.test_golden
 
@@ -15,7 +15,7 @@ import pytest
 
 from streamlearn.app.build_tagger import open_tagger
 from streamlearn.checkpoint.codec import FORMAT_VERSION
-from streamlearn.checkpoint.local_files import generation_files, open_checkpoint
+from streamlearn.checkpoint.local_files import checkpoint_files, open_checkpoint
 from streamlearn.data import Position, StreamIdentity, TopicPartition
 from tests.cli.command import save_state
 from tests.sequences import make_examples, write_config
@@ -75,7 +75,7 @@ def write(learner: str) -> None:
         config = write_config(Path(folder) / "config.yaml", learner={"kind": learner})
         directory = save_state(config, make_examples(40), Path(folder) / "state", positions=POSITIONS)
         DATA.mkdir(exist_ok=True)
-        target.write_bytes(generation_files(directory)[0].read_bytes())
+        target.write_bytes(checkpoint_files(directory)[0].read_bytes())
 
 
 if __name__ == "__main__":

@@ -44,12 +44,12 @@ def listing(directory):
     return {path.name: path.read_bytes() for path in directory.iterdir()}
 
 
-def test_pruning_keeps_the_newest_generations(store, tmp_path):
+def test_pruning_keeps_the_newest_checkpoints(store, tmp_path):
     save_all(store, range(8, 13))
     assert names(tmp_path) == ["10.slcp", "11.slcp", "12.slcp"]
 
 
-def test_fewer_than_three_generations_are_refused(tmp_path):
+def test_fewer_than_three_checkpoints_are_refused(tmp_path):
     with pytest.raises(ConfigError, match="got 2, wanted 3"):
         CheckpointStore(tmp_path, Retention(newest=2))
 
@@ -67,7 +67,7 @@ def test_a_damaged_newest_is_set_aside_and_counted_and_the_one_before_is_used(st
 
 def test_with_only_corrupt_files_left_it_does_not_start_from_zero(store, tmp_path):
     (tmp_path / "checkpoint-00000000000000000001.slcp.corrupt").write_bytes(b"")
-    with pytest.raises(CheckpointError, match="1 checkpoints, none verifies"):
+    with pytest.raises(CheckpointError, match="1 checkpoints, but none verifies"):
         store.load_newest()
 
 
@@ -131,7 +131,7 @@ def test_a_directory_that_cannot_be_synced_fails_the_save_and_the_same_seq_may_b
         assert store.load_newest().checkpoint.seq == 1
 
 
-def test_an_old_generation_that_cannot_be_removed_does_not_fail_the_new_one(tmp_path):
+def test_an_old_checkpoint_that_cannot_be_removed_does_not_fail_the_new_one(tmp_path):
     def disk(step):
         if step == "prune":
             raise OSError(errno.EIO, "Input/output error")
@@ -139,7 +139,7 @@ def test_an_old_generation_that_cannot_be_removed_does_not_fail_the_new_one(tmp_
     store = CheckpointStore(tmp_path, on_step=disk)
     with store.lock():
         save_all(store, range(5))
-        assert len(store.generations()) == 5
+        assert len(store.checkpoints()) == 5
 
 
 def test_a_file_size_limit_of_the_system_is_reported_in_words(store, tmp_path):
@@ -166,7 +166,7 @@ def test_too_little_room_is_noticed_before_anything_is_written(tmp_path):
 
 @pytest.fixture
 def small_disk(tmp_path):
-    """Give the directory of a file system of 1 MiB, and a function that makes it read-only."""
+    """Return the directory of a file system of 1 MiB, and a function that makes it read-only."""
     directory = tmp_path / "disk"
     directory.mkdir()
     command = ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(directory)]
@@ -239,7 +239,7 @@ def test_devices_are_not_checkpoints():
         open_checkpoint(Path("/dev/zero"))
 
 
-def test_a_rollback_makes_an_older_generation_the_newest_and_the_next_follows_it(store, tmp_path):
+def test_a_rollback_makes_an_older_checkpoint_the_newest_and_the_next_follows_it(store, tmp_path):
     for seq in range(3):
         store.save(make_checkpoint(seq))
     assert store.roll_back(1).checkpoint.seq == 1
@@ -249,7 +249,7 @@ def test_a_rollback_makes_an_older_generation_the_newest_and_the_next_follows_it
     assert store.load_newest().checkpoint.sequences_seen == 77
 
 
-def test_undone_generations_are_bounded(store, tmp_path):
+def test_undone_checkpoints_are_bounded(store, tmp_path):
     for number in range(9):
         (tmp_path / f"checkpoint-{number:020d}.slcp.undone").touch()
     store.save(make_checkpoint(1))

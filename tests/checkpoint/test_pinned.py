@@ -11,7 +11,7 @@ def kept(directory):
     return sorted(path.name for path in directory.glob("kept-*"))
 
 
-def test_what_is_kept_outlives_its_generation(tmp_path):
+def test_what_is_kept_outlives_its_checkpoint(tmp_path):
     store = CheckpointStore(tmp_path)
     with store.lock():
         store.save(make_checkpoint(seq=0))
@@ -36,7 +36,7 @@ def test_the_first_that_is_kept_of_a_moment_stays_and_only_five_do(tmp_path):
     assert not first.exists()
 
 
-def test_without_a_generation_there_is_nothing_to_keep(tmp_path):
+def test_without_a_checkpoint_there_is_nothing_to_keep(tmp_path):
     assert keep_newest(tmp_path, 1) is None
 
 

@@ -54,7 +54,7 @@ def test_a_daemon_that_was_taken_over_can_make_no_checkpoint_the_newest(bucket, 
                 assert newest_seq(bucket) == before
             new.save(make_checkpoint(200))
             assert newest_seq(bucket) == 200
-            assert 2 not in [generation.seq for generation in new.generations()]
+            assert 2 not in [checkpoint.seq for checkpoint in new.checkpoints()]
 
 
 def test_learning_stops_where_another_daemon_has_taken_over(memory):
@@ -101,7 +101,7 @@ def test_an_object_that_is_not_what_was_written_never_becomes_the_newest(memory,
         store.save(make_checkpoint(1))
         store._objects = Torn(memory.location)
         store._objects.tear = tear
-        with pytest.raises(CheckpointError, match=r"cut off|is not what was written|too few"):
+        with pytest.raises(CheckpointError, match=r"truncated|differs from what was written|too few"):
             store.save(make_checkpoint(2))
         assert newest_seq(memory) == 1
         store._objects = memory.objects
@@ -177,7 +177,7 @@ def test_a_kill_at_any_step_leaves_the_old_or_the_new_state_and_no_litter(s3):
         save(bucket, make_checkpoint(seq + 1))
         assert newest_seq(bucket) == seq + 1
         objects = [name for name in bucket.objects.names() if name.startswith("checkpoint-")]
-        assert len(objects) == len(bucket.store().generations()) <= 3
+        assert len(objects) == len(bucket.store().checkpoints()) <= 3
         assert len(bucket.objects.names("CURRENT/")) == 3
 
 
@@ -234,7 +234,7 @@ def test_a_save_that_comes_through_late_is_taken_up_by_the_next(bucket):
         store._objects = bucket.objects
         bucket.objects.create(*late.late)
         store.save(make_checkpoint(3))
-        assert [generation.seq for generation in store.generations()] == [1, 2, 3]
+        assert [checkpoint.seq for checkpoint in store.checkpoints()] == [1, 2, 3]
         assert newest_seq(bucket) == 3
 
 
@@ -247,7 +247,7 @@ def test_a_save_that_comes_through_after_the_next_does_not_undo_it(bucket):
         store._objects = bucket.objects
         store.save(make_checkpoint(2))
         assert not bucket.objects.create(*late.late)
-        assert [generation.seq for generation in store.generations()] == [2]
+        assert [checkpoint.seq for checkpoint in store.checkpoints()] == [2]
 
 
 class Unconditional(Objects):
@@ -260,9 +260,9 @@ class Unconditional(Objects):
 
 def test_a_store_without_conditional_writes_is_refused_and_not_touched(bucket):
     store = bucket.store(objects=Unconditional(bucket.location))
-    with pytest.raises(ConfigError, match="cannot tell two daemons apart; wanted one with conditional"):
+    with pytest.raises(ConfigError, match="overwrite each other's state; wanted a store that supports"):
         store.probe()
-    with pytest.raises(ConfigError, match="cannot tell two daemons apart"):
+    with pytest.raises(ConfigError, match="overwrite each other's state"):
         take(store)
     assert bucket.content() == {}
 
@@ -275,7 +275,7 @@ class Stale(Objects):
 
 
 def test_a_store_that_does_not_list_what_was_written_is_refused(memory):
-    with pytest.raises(CheckpointError, match="is not to be seen"):
+    with pytest.raises(CheckpointError, match="was written but cannot be read"):
         take(memory.store(objects=Stale(memory.location)))
 
 
@@ -286,7 +286,7 @@ def test_checkpoints_without_a_pointer_are_not_taken_for_a_first_start(bucket):
     for pointer in bucket.objects.names("CURRENT/"):
         bucket.objects.delete(pointer)
     with (
-        pytest.raises(CheckpointError, match="1 checkpoints and no CURRENT/; restore it, or empty"),
+        pytest.raises(CheckpointError, match="1 checkpoints but no CURRENT/; restore it"),
         store.lock(),
     ):
         pass
@@ -296,7 +296,7 @@ def test_checkpoints_without_a_pointer_are_not_taken_for_a_first_start(bucket):
 def test_a_pointer_that_is_damaged_or_of_another_release_refuses(memory, content):
     memory.objects.create(f"CURRENT/{5:020d}", content)
     with (
-        pytest.raises(CheckpointError, match=r"CURRENT/0+5: (damaged|of another release)"),
+        pytest.raises(CheckpointError, match=r"CURRENT/0+5: (damaged|written by another release)"),
         memory.store().lock(),
     ):
         pass
@@ -332,9 +332,9 @@ def test_while_the_store_does_not_answer_learning_goes_on_and_the_next_save_succ
 @pytest.mark.parametrize(
     ("url", "message"),
     [
-        ("ftp://host/path", r"ftp://.*has no conditional write; wanted a directory, or a URL of s3, "),
+        ("ftp://host/path", r"ftp://.*has no conditional writes, .*wanted a directory, or a URL of s3, "),
         ("file:///tmp/state", "wanted a directory"),
-        ("s3://key:secret@bucket/ner", r"^s3://…@…: credentials do not belong in the URL"),
+        ("s3://key:secret@bucket/ner", r"^s3://…@…: credentials in the URL are not supported"),
     ],
 )
 def test_other_urls_are_refused(url, message):

@@ -17,7 +17,7 @@ def test_fewer_than_three_are_refused() -> None:
         Retention(newest=2)
 
 
-def test_one_a_day_stays_for_so_many_days_with_a_generation() -> None:
+def test_one_a_day_stays_for_so_many_days_with_a_checkpoint() -> None:
     created = {seq: seq * DAY / 4 for seq in range(40)} | {40: 30 * DAY}
     assert Retention(newest=3, daily=4).kept(created) == {31, 35, 38, 39, 40}
 

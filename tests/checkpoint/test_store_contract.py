@@ -44,7 +44,7 @@ def save_all(store, seqs):
 def test_an_empty_place_holds_nothing(store):
     assert store.load_newest() is None
     assert store.newest() is None
-    assert store.generations() == []
+    assert store.checkpoints() == []
     assert store.keep_newest(1) is None
 
 
@@ -72,9 +72,9 @@ def test_a_checkpoint_of_many_parts_comes_back_whole(store):
     assert np.array_equal(store.load_newest().checkpoint.model["w"], weights)
 
 
-def test_retention_keeps_the_newest_generations(place, store):
+def test_retention_keeps_the_newest_checkpoints(place, store):
     save_all(store, range(8, 13))
-    assert [generation.seq for generation in store.generations()] == [10, 11, 12]
+    assert [checkpoint.seq for checkpoint in store.checkpoints()] == [10, 11, 12]
     assert sum("checkpoint-" in name for name in place.content()) == 3
 
 
@@ -87,10 +87,10 @@ def test_history_stays_as_long_as_it_is_wanted(place):
             for seq in range(5 * life, 5 * life + 5):
                 store.save(make_checkpoint(seq, created_unix=1.7e9 + 1800 * seq))
     # 1.7e9 is 800 s after the hour: each hour has two.
-    assert [generation.seq for generation in store.generations()] == [3, 5, 7, 8, 9]
+    assert [checkpoint.seq for checkpoint in store.checkpoints()] == [3, 5, 7, 8, 9]
 
 
-def test_what_is_kept_outlives_its_generation(store):
+def test_what_is_kept_outlives_its_checkpoint(store):
     save_all(store, [0])
     where = store.keep_newest(1234)
     save_all(store, range(1, 6))
@@ -109,7 +109,7 @@ def test_a_damaged_newest_is_set_aside_and_counted_and_the_one_before_is_used(pl
     # A file that is not there was never there; an object that is not there is still named by CURRENT.
     corrupt = 0 if damage == "missing" and isinstance(place, Directory) else 1
     assert (loaded.checkpoint.seq, loaded.corrupt) == (2, corrupt)
-    assert [generation.seq for generation in store.generations()] == [1, 2]
+    assert [checkpoint.seq for checkpoint in store.checkpoints()] == [1, 2]
     store.save(make_checkpoint(3))
     loaded = store.load_newest()
     assert (loaded.checkpoint.seq, loaded.corrupt) == (3, 0)
@@ -120,14 +120,14 @@ def test_looking_at_a_damaged_newest_changes_nothing(place, store):
     place.damage(newest, DAMAGES["torn"])
     before = place.content()
     assert (store.newest().checkpoint.seq, store.newest().corrupt) == (1, 1)
-    first, second = store.generations()
+    first, second = store.checkpoints()
     place.damage(newest, DAMAGES["zero-length"])
-    _, empty = store.generations()
+    _, empty = store.checkpoints()
     place.damage(newest, lambda _: before[newest.rpartition("/")[2]])
     assert place.content() == before
     assert first.checkpoint.sequences_seen == 10
     assert (first.error, second.checkpoint, empty.checkpoint) == ("", None, None)
-    assert "cut off" in second.error
+    assert "truncated" in second.error
 
 
 def test_several_damaged_ones_are_skipped(place, store):
@@ -142,7 +142,9 @@ def test_when_none_verifies_it_refuses_to_start_however_often_it_is_asked(place,
         place.damage(where, lambda data: data[:-1])
     before = place.content()
     for _ in range(2):
-        with pytest.raises(CheckpointError, match=r"3 checkpoints, none verifies; restore one.*cut off"):
+        with pytest.raises(
+            CheckpointError, match=r"3 checkpoints, but none verifies; restore one.*truncated"
+        ):
             store.load_newest()
     assert place.content() == before
 
@@ -152,14 +154,14 @@ def test_another_format_version_refuses_and_is_not_taken_for_damage(place, store
     place.damage(newest, lambda _: frame(b"", version=9))
     with pytest.raises(FormatVersionError, match=r"checkpoint-0+2.*\.slcp: format version 9, this release"):
         store.load_newest()
-    assert [generation.seq for generation in store.generations()] == [1, 2]
+    assert [checkpoint.seq for checkpoint in store.checkpoints()] == [1, 2]
 
 
 def test_a_checkpoint_under_the_name_of_another_refuses(place, store):
     first, second = save_all(store, [1, 2])
     content = place.content()
     place.damage(second, lambda _: content[first.rpartition("/")[2]])
-    with pytest.raises(CheckpointError, match="holds checkpoint 1; restore its name"):
+    with pytest.raises(CheckpointError, match="contains checkpoint 1; rename it back"):
         store.load_newest()
 
 
@@ -168,7 +170,7 @@ def test_a_seq_that_is_not_new_is_refused_also_by_a_store_that_loaded_nothing(pl
     for _ in range(2):
         store = place.store()
         with store.lock():
-            if not store.generations():
+            if not store.checkpoints():
                 store.save(make_checkpoint(5))
             with pytest.raises(CheckpointError, match="seq must be above 5"):
                 store.save(make_checkpoint(seq))
@@ -181,13 +183,13 @@ def test_weights_that_are_not_finite_are_never_written(place, store):
     assert place.content() == before
 
 
-def test_a_rollback_makes_an_older_generation_the_newest_and_the_next_follows_it(store):
+def test_a_rollback_makes_an_older_checkpoint_the_newest_and_the_next_follows_it(store):
     save_all(store, range(3))
     assert store.roll_back(1).seq == 1
     assert store.load_newest().checkpoint.seq == 1
     store.save(make_checkpoint(2, sequences_seen=77))
     assert store.load_newest().checkpoint.sequences_seen == 77
-    assert [generation.seq for generation in store.generations()] == [0, 1, 2]
+    assert [checkpoint.seq for checkpoint in store.checkpoints()] == [0, 1, 2]
 
 
 @pytest.mark.parametrize("damage", [True, False])
@@ -223,11 +225,11 @@ def test_a_write_that_outlives_the_lock_is_not_published(place):
 
 def test_a_probe_changes_nothing_and_takes_nothing(place):
     store = place.store()
-    assert "can be written" in store.probe()
+    assert "writable" in store.probe()
     with store.lock():
         save_all(store, [1])
     before = place.content()
-    assert "can be written" in place.store().probe()
+    assert "writable" in place.store().probe()
     assert place.content() == before
 
 

@@ -12,7 +12,7 @@ from tests.checkpoint.build import assert_same_checkpoint, make_checkpoint
 
 @pytest.fixture
 def make_writer(tmp_path):
-    """Give a function that makes a writer over a locked store with a fault hook, and the store."""
+    """Return a function that makes a writer over a locked store with a fault hook, and the store."""
     writers = []
     locks = []
 

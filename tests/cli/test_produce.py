@@ -119,7 +119,7 @@ def test_what_is_no_name_of_a_topic_is_said_to_be_none(
 ) -> None:
     result = run(columns, "--topic", "my topic", "--bootstrap-servers", apache_kafka.server, *create)
     assert isinstance(result.exception, ConfigError)
-    assert "no name of a topic, wanted up to 249 letters" in str(result.exception)
+    assert "not a valid topic name, wanted up to 249 letters" in str(result.exception)
 
 
 @pytest.mark.apache

@@ -16,7 +16,7 @@ VALUES = {
 
 
 def changed(dotted, value):
-    """Give the learned part with one key changed."""
+    """Return the learned part with one key changed."""
     section, _, key = dotted.partition(".")
     new = {key: value} if key else value
     values = VALUES | {section: {**VALUES.get(section, {}), **new} if key else new}

@@ -8,7 +8,7 @@ from streamlearn.config.schema import Config
 
 
 def leaves(section, prefix=""):
-    """Give (dotted key, field) of every key below a section, of all kinds where there are several."""
+    """Return (dotted key, field) of every key below a section, of all kinds where there are several."""
     for name, field in section.model_fields.items():
         annotations = [field.annotation, *get_args(field.annotation)]
         sections = [a for a in annotations if isinstance(a, type) and issubclass(a, BaseModel)]
@@ -85,16 +85,16 @@ def test_a_configuration_cannot_be_changed():
     [
         ({"model": "a/b"}, "String should match pattern"),
         ({"source": {"topics": []}}, "at least 1 item"),
-        ({"source": {"topics": ["a", "a"]}}, "'a' stands here twice"),
+        ({"source": {"topics": ["a", "a"]}}, "'a' occurs twice"),
         ({"source": {"partitions": [-1]}}, "greater than or equal to 0"),
         ({"source": {"start": "middle"}}, "source.start"),
         ({"source": {"max_poll_records": 0}}, "greater than or equal to 1"),
-        ({"features": {"columns": ["w", "w"]}}, "'w' stands here twice"),
-        ({"features": {"templates": "U:%x[0,0]"}}, "name them in features.columns"),
+        ({"features": {"columns": ["w", "w"]}}, "'w' occurs twice"),
+        ({"features": {"templates": "U:%x[0,0]"}}, "list their names in features.columns"),
         ({"features": {"max_features": 0}}, "greater than or equal to 1"),
         ({"features": {"cache": 0}}, "greater than or equal to 1"),
         ({"features": {"names": -1}}, "greater than or equal to 0"),
-        ({"labels": {"known": ["O", "O"]}}, "'O' stands here twice"),
+        ({"labels": {"known": ["O", "O"]}}, "'O' occurs twice"),
         ({"checkpoint": {"keep": 2}}, "greater than or equal to 3"),
         ({"checkpoint": {"every_seconds": float("nan")}}, "finite number"),
         ({"metrics": {"port": 65536}}, "less than or equal to 65535"),

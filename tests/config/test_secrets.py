@@ -35,19 +35,22 @@ def test_a_variable_may_name_the_file(load_with, monkeypatch, tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("kafka: {ssl_password_file: nothing}", "kafka.ssl_password_file: .*nothing: No such file"),
+        (
+            "kafka: {ssl_password_file: nothing}",
+            "kafka.ssl_password_file: .*nothing: cannot be read: No such file",
+        ),
         ("kafka: {ssl_password_file: .}", "Is a directory"),
         ("kafka: {ssl_password_file: empty}", "the first line is empty"),
-        ("kafka: {ssl_password_file: null}", "None: No such file"),
+        ("kafka: {ssl_password_file: null}", "None: cannot be read: No such file"),
         (
             "kafka: {ssl_password: hunter2, ssl_password_file: secret}",
-            "give ssl_password or ssl_password_file, not both",
+            "set ssl_password or ssl_password_file, not both",
         ),
         ("metrics: {password: hunter2}", "username and password belong together"),
         ("metrics: {username: jo}", "username and password belong together"),
         ("metrics: {username: 'jo:hunter2', password: hunter2}", "metrics.username"),
-        ("metrics: {username: jo, password: [hunter2]}", "metrics.password: Input should be a valid string"),
-        ("metrics: {tls_key: k.pem}", "give tls_certificate"),
+        ("metrics: {username: jo, password: [hunter2]}", "metrics.password: wanted text"),
+        ("metrics: {tls_key: k.pem}", "set tls_certificate, too"),
     ],
 )
 def test_what_is_incomplete_is_refused_without_showing_a_secret(load_with, text, message):

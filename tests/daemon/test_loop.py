@@ -53,7 +53,7 @@ def test_a_rollback_takes_weights_and_positions_back_together(tmp_path: Path) ->
     for _ in range(7):
         first.loop.turn()
         until(lambda: not first.writer.busy)
-    seqs = [generation.seq for generation in first.store.generations()]
+    seqs = [generation.seq for generation in first.store.checkpoints()]
     first.store.roll_back(seqs[0])
     first.crash()
     second = Rig(folder, filled(120))

@@ -37,7 +37,7 @@ def one_line_of(*kinds: type[Exception]) -> Iterator[None]:
 
 @st.composite
 def damaged(draw: st.DrawFn, seeds: Sequence[bytes], pieces: Sequence[bytes] = ()) -> bytes:
-    """Give one of `seeds` with a few edits: bytes changed, cut out, repeated, or `pieces` put in."""
+    """Return one of `seeds` with a few edits: bytes changed, cut out, repeated, or `pieces` put in."""
     data = bytearray(draw(st.sampled_from(seeds)))
     for _ in range(draw(st.integers(1, 4))):
         at, end = sorted(draw(st.tuples(*[st.integers(0, len(data))] * 2)))
@@ -65,7 +65,7 @@ def _places(node: Any) -> Iterator[tuple[Any, Any]]:
 
 
 def misshapen(tree: Any, number: int, others: Sequence[Any]) -> Any:
-    """Give a copy of `tree` in which one value, of which `number` tells, is cut out or one of `others`."""
+    """Return a copy of `tree` in which one value, of which `number` tells, is cut out or one of `others`."""
     tree = deepcopy(tree)
     places = list(_places(tree))
     choice, number = divmod(number, len(places))

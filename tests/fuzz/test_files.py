@@ -5,8 +5,8 @@ import gzip
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from streamlearn.corpus.files import ExampleReader
-from streamlearn.corpus.layout import ColumnLayout
+from streamlearn.corpus.column_layout import ColumnLayout
+from streamlearn.corpus.example_reader import ExampleReader
 from streamlearn.errors import Reason, UsageError
 from streamlearn.stream.record_codec import RecordCodec
 from tests.fuzz.hostile import MIB, bounded_memory, damaged, one_line_of

@@ -77,7 +77,7 @@ class MissingToolsError(Exception):
 
 
 def jars() -> Path:
-    """Give the folder of Kafka's jars, downloaded by the first run that needs it."""
+    """Return the folder of Kafka's jars, downloaded by the first run that needs it."""
     if not (shutil.which("java") and shutil.which("mvn")):
         raise MissingToolsError("Apache Kafka needs java and mvn on the PATH")
     CACHE.mkdir(parents=True, exist_ok=True)
@@ -101,7 +101,7 @@ def jars() -> Path:
 
 
 def free_ports(count: int) -> list[int]:
-    """Give ports that nobody listens on."""
+    """Return ports that nobody listens on."""
     sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
     ports = [s.getsockname()[1] for s in sockets]
     for s in sockets:
@@ -208,7 +208,7 @@ class ApacheKafka:
             self._process = None
 
     def is_ready(self) -> bool:
-        """Tell whether it answers."""
+        """Return whether it answers."""
         assert self._process is not None
         if self._process.poll() is not None:
             raise AssertionError(f"Kafka ended: {self._output.read_text()[-3000:]}")

@@ -28,7 +28,7 @@ class Cluster:
         until(self._is_whole, SECONDS, "the start of all brokers")
 
     def leader_of(self, topic: str, partition: int = 0) -> ApacheKafka:
-        """Give the node that leads a partition, once no replica of it is behind."""
+        """Return the node that leads a partition, once no replica of it is behind."""
         return self.nodes[until(lambda: self._leader(topic, partition), SECONDS, "replicas in sync")]
 
     def leader_changes(self, topic: str) -> int:
@@ -41,7 +41,7 @@ class Cluster:
             node.kill()
 
     def _leader(self, topic: str, partition: int) -> int:
-        """Give the leader's id, 0 while there is none or a replica is behind."""
+        """Return the leader's id, 0 while there is none or a replica is behind."""
         described = self._partitions(topic)
         whole = all(len(p["isr_nodes"]) == len(self.nodes) for p in described)
         [leader] = [p["leader_id"] for p in described if p["partition_index"] == partition]
@@ -63,7 +63,7 @@ class Cluster:
 
 @contextmanager
 def running_cluster(folder: Path) -> Iterator[Cluster]:
-    """Give three nodes, and end them."""
+    """Return three nodes, and end them."""
     voters = dict(zip(NODES, free_ports(len(NODES)), strict=True))
     cluster = Cluster({node: ApacheKafka(folder / str(node), node, voters) for node in NODES})
     try:

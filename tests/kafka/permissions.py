@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def tls_client(node: ApacheKafka, mechanism: str = "SCRAM-SHA-512", **changes: object) -> dict[str, object]:
-    """Give the settings of the user ``learner``."""
+    """Return the settings of the user ``learner``."""
     return {
         "bootstrap_servers": node.tls_server,
         "security_protocol": "SASL_SSL",
@@ -34,7 +34,7 @@ def allow(broker: "Broker", user: str, kind: ResourceType, name: str) -> None:
 
 
 def unsigned_token() -> str:
-    """Give a token that says it is the user ``learner``."""
+    """Return a token that says it is the user ``learner``."""
     now = int(time.time())
     parts = ({"alg": "none"}, {"sub": "learner", "iat": now, "exp": now + 3600})
     encoded = [base64.urlsafe_b64encode(json.dumps(part).encode()).decode().rstrip("=") for part in parts]
@@ -42,12 +42,12 @@ def unsigned_token() -> str:
 
 
 def expired_token() -> str:
-    """Give what no broker takes."""
+    """Return what no broker takes."""
     return unsigned_token()[:-5] + "."
 
 
 def no_token() -> None:
-    """Give nothing."""
+    """Return nothing."""
 
 
 def unavailable_token() -> str:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def admin(broker: "Broker") -> Iterator[KafkaAdminClient]:
-    """Give an admin client."""
+    """Return an admin client."""
     client = KafkaAdminClient(bootstrap_servers=broker.server)
     try:
         yield client

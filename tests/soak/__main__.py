@@ -24,7 +24,7 @@ ROUNDS = 5
 
 
 def endless(seed: int) -> Iterator[Fault]:
-    """Give faults, those of brokers twice in a round, in random order."""
+    """Return faults, those of brokers twice in a round, in random order."""
     drawn = random.Random(seed)
     while True:
         for _ in range(ROUNDS):
@@ -34,7 +34,7 @@ def endless(seed: int) -> Iterator[Fault]:
 
 
 def timed(faults: Iterator[Fault], minutes: float) -> Iterator[Fault]:
-    """Give faults until time is up."""
+    """Return faults until time is up."""
     end = time.monotonic() + 60 * minutes
     for number, fault in enumerate(faults):
         if time.monotonic() > end:

@@ -1,4 +1,4 @@
-"""The daemon under test, as a process that can be started, ill-treated and looked at."""
+"""The daemon under test, as a process that can be started, killed and inspected."""
 
 import multiprocessing
 import os
@@ -6,7 +6,7 @@ import signal
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 
-from streamlearn.checkpoint.local_files import describe, generation_files, open_checkpoint
+from streamlearn.checkpoint.local_files import checkpoint_files, describe, open_checkpoint
 from streamlearn.checkpoint.state import Checkpoint
 from tests.soak import worker
 from tests.soak.oracle import Oracle
@@ -63,7 +63,7 @@ class Daemon:
         return _end_of(self._spawn(None))
 
     def ended(self) -> int | None:
-        """Give the exit code, None while it runs."""
+        """Return the exit code, None while it runs."""
         assert self._process is not None
         return self._process.exitcode
 
@@ -73,33 +73,33 @@ class Daemon:
             self._process.kill()
             self._process.join()
 
-    def has_generations(self, count: int) -> bool:
-        """Tell whether there are so many checkpoints."""
+    def has_checkpoints(self, count: int) -> bool:
+        """Return whether there are at least `count` checkpoints."""
         self.require_alive()
-        return len(generation_files(self.state)) >= count
+        return len(checkpoint_files(self.state)) >= count
 
     def newest(self) -> Checkpoint | None:
         """Describe the newest checkpoint, from its header alone."""
-        files = generation_files(self.state)
+        files = checkpoint_files(self.state)
         return describe(files[-1]).checkpoint if files else None
 
     def oldest_positions(self) -> dict[int, int]:
-        """Give where the oldest generation goes on; none before the first."""
-        files = generation_files(self.state)
+        """Return the positions of the oldest checkpoint; none before the first."""
+        files = checkpoint_files(self.state)
         return _positions(describe(files[0]).checkpoint if files else None)
 
     def positions(self) -> dict[int, int]:
-        """Give where the next life goes on, while none is running."""
+        """Return the positions at which the next process will continue, while none is running."""
         return _positions(open_checkpoint(self.state).checkpoint)
 
     def oracle(self) -> Oracle:
-        """Give what the newest checkpoint that verifies has applied."""
+        """Return what the newest checkpoint that verifies has applied."""
         oracle = Oracle()
         oracle.restore(open_checkpoint(self.state).checkpoint.model)
         return oracle
 
     def reaches(self, offsets: dict[int, int]) -> bool:
-        """Tell whether the newest checkpoint goes on beyond these offsets."""
+        """Return whether the newest checkpoint is beyond these offsets."""
         at = _positions(self.newest())
         return all(at.get(partition, 0) > offset for partition, offset in offsets.items())
 
@@ -108,7 +108,7 @@ class Daemon:
         assert self.ended() is None, f"the daemon ended with {self.ended()}:\n{self.log.read_text()[-3000:]}"
 
     def recovered_since(self, unix_seconds: float) -> bool:
-        """Tell whether it has saved anything since a time, which it does only if it has read something."""
+        """Return whether it has saved anything since a time, which it does only if it has read something."""
         self.require_alive()
         newest = self.newest()
         return newest is not None and newest.created_unix > unix_seconds

@@ -4,7 +4,7 @@ import resource
 import signal
 import time
 
-from streamlearn.checkpoint.local_files import generation_files
+from streamlearn.checkpoint.local_files import checkpoint_files
 from tests.soak.soak import Soak
 
 STEPS = ("create", "write", "fsync", "replace", "fsync_directory", "prune", "done")
@@ -53,7 +53,7 @@ def second_daemon(soak: Soak) -> None:
 def damage(soak: Soak) -> None:
     """Tear, flip a bit of, or empty the newest checkpoint."""
     soak.daemon.kill()
-    *older, newest = generation_files(soak.daemon.state)
+    *older, newest = checkpoint_files(soak.daemon.state)
     assert older, "the only checkpoint must not be damaged"
     data = bytearray(newest.read_bytes())
     how = soak.random.choice(("tear", "flip", "empty"))
@@ -65,12 +65,12 @@ def damage(soak: Soak) -> None:
 
 
 def disk_full(soak: Soak) -> None:
-    """No file may grow for a while: it goes on without checkpoints, or stops at a letter it cannot keep."""
+    """No file may grow for a while: it continues without checkpoints, or stops at a dead letter."""
     limit_files(soak.daemon.pid, 1024)
-    before = generation_files(soak.daemon.state)
+    before = checkpoint_files(soak.daemon.state)
     time.sleep(soak.random.uniform(1.0, 4.0))
     # One that was under way may have been ended.
-    assert len(set(generation_files(soak.daemon.state)) - set(before)) <= 1
+    assert len(set(checkpoint_files(soak.daemon.state)) - set(before)) <= 1
     if soak.daemon.ended() is None:
         limit_files(soak.daemon.pid, resource.RLIM_INFINITY)
     else:

@@ -72,7 +72,7 @@ class Feed:
 
 
 def _end(transaction: Callable[[], None]) -> None:
-    """End a transaction, for which kafka-python would wait for ever if its broker has died."""
+    """End a transaction, for which kafka-python would wait indefinitely if its broker has died."""
     ended = threading.Event()
 
     def end() -> None:

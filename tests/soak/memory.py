@@ -120,7 +120,7 @@ class Watch:
         self.objects: list[int] = []
 
     def __call__(self, count: int) -> None:
-        """Look, if it is time, after so many records."""
+        """Take a measurement if one is due after this number of records."""
         if count >= (len(self.megabytes) + 1) * self._step:
             for page in ("metrics", "status.json"):
                 fetch(f"{self.url}/{page}")
@@ -134,7 +134,7 @@ class Watch:
         return len(self.megabytes) >= INSTANTS
 
     def report(self) -> dict[str, Any]:
-        """Give what was seen."""
+        """Return what was seen."""
         half = INSTANTS // 2
         megabytes = self.megabytes[-1] - self.megabytes[half - 1]
         objects = self.objects[-1] - self.objects[half - 1]
@@ -156,13 +156,13 @@ def fetch(url: str) -> bytes:
 
 
 def resident_megabytes() -> float:
-    """Give the resident memory of this process."""
+    """Return the resident memory of this process."""
     pages = int(Path("/proc/self/statm").read_text().split()[1])
     return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
 
 
 def run(folder: Path, records: int, seed: int = 1, quantum: int = 10) -> dict[str, Any]:
-    """Learn so many records, and report.
+    """Learn this number of records, and report.
 
     Parameters
     ----------

@@ -42,7 +42,7 @@ class Oracle:
 
     Attributes
     ----------
-    removed : how many records were told to be removed by retention, by the place they were missed at:
+    removed : how many records were reported as deleted by retention, by the position they were missed at:
         a place is told again by each life that begins before it.
     """
 

@@ -1,7 +1,10 @@
-"""What is done to brokers."""
+"""Faults of brokers."""
 
 import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 
+from tests.kafka.broker import ApacheKafka
 from tests.soak.faults import kill
 from tests.soak.soak import Soak
 
@@ -9,17 +12,13 @@ MINUTE = 60.0
 
 
 def broker_away(soak: Soak) -> None:
-    """A broker that does not answer for longer than its session lasts: others lead, then it comes back."""
-    node = soak.leader()
-    node.freeze()
-    try:
+    """A broker does not answer for longer than its session lasts: others lead, then it returns."""
+    with frozen([soak.leader()]):
         pass_time(soak)
-    finally:
-        node.thaw()
 
 
 def broker_killed(soak: Soak) -> None:
-    """The leader of a partition dies, and is started again; what follows does not wait until it is back."""
+    """The leader of a partition is killed and restarted; the soak continues without waiting for it."""
     node = soak.leader()
     node.kill()
     try:
@@ -30,11 +29,17 @@ def broker_killed(soak: Soak) -> None:
 
 def all_away_for_a_minute(soak: Soak) -> None:
     """No broker answers for a minute."""
-    nodes = soak.cluster.nodes.values()
+    with frozen(soak.cluster.nodes.values()):
+        time.sleep(MINUTE)
+
+
+@contextmanager
+def frozen(nodes: Iterable[ApacheKafka]) -> Iterator[None]:
+    """Keep brokers from answering."""
     for node in nodes:
         node.freeze()
     try:
-        time.sleep(MINUTE)
+        yield
     finally:
         for node in nodes:
             node.thaw()

@@ -45,5 +45,5 @@ class Report:
         return not any(wrong) and self.applied == self.records > 0
 
     def __str__(self) -> str:
-        """Give it as JSON."""
+        """Return it as JSON."""
         return json.dumps(vars(self))

@@ -47,7 +47,7 @@ class Soak:
         self._feed.start()
         self.daemon.start()
         try:
-            until(lambda: self.daemon.has_generations(3), SECONDS, "the first checkpoints")
+            until(lambda: self.daemon.has_checkpoints(3), SECONDS, "the first checkpoints")
             for fault in faults:
                 fault(self)
                 self.report.faults[fault.__name__] += 1
@@ -64,7 +64,7 @@ class Soak:
         return self.report
 
     def leader(self) -> ApacheKafka:
-        """Give a broker that leads a partition, once no replica is behind: two at once may not be away."""
+        """Return a broker that leads a partition, once no replica is behind: two at once may not be away."""
         return self.cluster.leader_of(self.topic, self.random.randrange(PARTITIONS))
 
     def remove(self, partition: int, offsets: range) -> None:

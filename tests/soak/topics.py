@@ -26,7 +26,7 @@ def add_a_partition(soak: Soak) -> None:
 
 
 def retention_passes_what_was_learned(soak: Soak) -> None:
-    """Retention removes records that every generation has passed: nothing is lost."""
+    """Retention removes records that every checkpoint has passed: nothing is lost."""
     at = soak.daemon.oldest_positions()
     soak.log.read()
     for partition, offset in at.items():
@@ -34,7 +34,7 @@ def retention_passes_what_was_learned(soak: Soak) -> None:
 
 
 def retention_passes_the_daemon(soak: Soak) -> None:
-    """Retention removes records that were not read: with `on_gap: continue` it goes on and tells how many."""
+    """Retention removes records that were not read: with `on_gap: continue` the daemon reports how many."""
     soak.daemon.kill()
     partition, at = soak.random.choice(sorted(soak.daemon.positions().items()))
     until(lambda: soak.log.read()[partition] > at, SECONDS, "more records than were read")
@@ -42,8 +42,8 @@ def retention_passes_the_daemon(soak: Soak) -> None:
     remove_before(soak, partition, bound)
     soak.remove(partition, range(at, bound))
     soak.daemon.start()
-    # An older generation would miss more records than these.
-    until(lambda: _all_beyond(soak.daemon, partition, bound), SECONDS, "the end of older generations")
+    # An older checkpoint would miss more records than these.
+    until(lambda: _all_beyond(soak.daemon, partition, bound), SECONDS, "the deletion of older checkpoints")
 
 
 def _all_beyond(daemon: Daemon, partition: int, bound: int) -> bool:

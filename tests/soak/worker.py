@@ -22,10 +22,11 @@ from streamlearn.daemon.loop import Loop
 from streamlearn.data import Position, Record, TopicPartition
 from streamlearn.errors import StreamlearnError
 from streamlearn.events import Rejected
-from streamlearn.stream.deadletters.letter import DeadLetter
+from streamlearn.stream.deadletters.dead_letter import DeadLetter
 from streamlearn.stream.deadletters.outbox import Outbox
 from streamlearn.stream.deadletters.spool import Spool
 from streamlearn.stream.kafka.consumer import KafkaSource
+from streamlearn.stream.kafka.read_settings import ReadSettings
 from tests.soak.oracle import Oracle
 
 SPOOL = "dead-letters.jsonl"
@@ -44,7 +45,7 @@ class Mail:
 
 
 def fatal(step: str | None, after: int) -> Callable[[str], None]:
-    """Give a hook that ends the process at a step of the checkpoint number `after`."""
+    """Return a hook that ends the process at a step of the checkpoint number `after`."""
     left = after
 
     def hook(at: str) -> None:
@@ -71,13 +72,15 @@ def run(options: Mapping[str, Any], stopping: Callable[[], bool], stack: ExitSta
 
     source = KafkaSource(
         {"bootstrap_servers": options["server"]},
-        [options["topic"]],
-        on_gap="continue",
+        ReadSettings(
+            [options["topic"]],
+            on_gap="continue",
+            max_poll_records=200,
+            discovery_seconds=1.0,
+            stall_seconds=20.0,
+            silence_seconds=2.0,
+        ),
         on_lost=lambda tp, count: missed(tp, source.status()[tp].position, count),
-        max_poll_records=200,
-        discovery_seconds=1.0,
-        stall_seconds=20.0,
-        silence_seconds=2.0,
         stopping=stopping,
     )
     stack.callback(source.close)

@@ -1,6 +1,7 @@
 """What every `Source` must do; a test module subclasses `SourceContract` and says how to make one."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Protocol
 from zlib import crc32
 
@@ -20,7 +21,7 @@ class World(Protocol):
     partitions: list[TopicPartition]
 
     def source(self) -> Source:
-        """Give a new source, not opened."""
+        """Return a new source, not opened."""
 
     def append(self, partition: TopicPartition, records: Sequence[Sent]) -> None:
         """Write (key, value, headers) to the end of a partition."""
@@ -42,7 +43,7 @@ def drain(source: Source, count: int) -> list[Record]:
 def positions_after(
     records: Sequence[Record], start: dict[TopicPartition, Position]
 ) -> dict[TopicPartition, Position]:
-    """Give the positions that a loop would keep after `records`."""
+    """Return the positions that a loop would keep after `records`."""
     positions = dict(start)
     for r in records:
         canary = crc32(r.value or b"")
@@ -53,13 +54,22 @@ def positions_after(
 
 
 def values(records: Sequence[Record], partition: TopicPartition) -> list[bytes | None]:
-    """Give the values of one partition in the order they came."""
+    """Return the values of one partition in the order they came."""
     return [r.value for r in records if (r.topic, r.partition) == partition]
 
 
 def numbered(count: int, prefix: str = "v") -> list[Sent]:
-    """Give records with values prefix0, prefix1, …"""
+    """Return records with values prefix0, prefix1, …"""
     return [(b"k", f"{prefix}{i}".encode(), []) for i in range(count)]
+
+
+@contextmanager
+def reading(world: World, positions: dict[TopicPartition, Position] | None = None) -> Iterator[Source]:
+    """Open a source at `positions`, by default at its start, and close it."""
+    source = world.source()
+    source.open(source.start_positions() if positions is None else positions)
+    yield source
+    source.close()
 
 
 class SourceContract:
@@ -68,12 +78,10 @@ class SourceContract:
     def test_records_come_in_order_within_each_partition(self, world: World) -> None:
         for tp in world.partitions:
             world.append(tp, numbered(50, f"p{tp.partition}-"))
-        source = world.source()
-        source.open(source.start_positions())
-        records = drain(source, 100)
+        with reading(world) as source:
+            records = drain(source, 100)
         for tp in world.partitions:
             assert values(records, tp) == [v for _, v, _ in numbered(50, f"p{tp.partition}-")]
-        source.close()
 
     def test_bytes_tombstones_and_headers_pass_untouched(self, world: World) -> None:
         sent: list[Sent] = [
@@ -82,10 +90,8 @@ class SourceContract:
             (b"", b"", [("empty", b"")]),
         ]
         world.append(world.partitions[0], sent)
-        source = world.source()
-        source.open(source.start_positions())
-        assert [(r.key, r.value, list(r.headers)) for r in drain(source, 3)] == sent
-        source.close()
+        with reading(world) as source:
+            assert [(r.key, r.value, list(r.headers)) for r in drain(source, 3)] == sent
 
     def test_a_source_resumes_from_positions_without_loss_or_repetition(self, world: World) -> None:
         first, second = world.partitions
@@ -106,15 +112,11 @@ class SourceContract:
     def test_a_source_resumes_in_the_middle(self, world: World) -> None:
         first = world.partitions[0]
         world.append(first, numbered(30))
-        source = world.source()
-        start = source.start_positions()
-        source.open(start)
-        seen = drain(source, 30)[:11]
-        source.close()
-        source = world.source()
-        source.open(positions_after(seen, start))
-        assert drain(source, 19)[0].value == b"v11"
-        source.close()
+        with reading(world) as source:
+            seen = drain(source, 30)[:11]
+        start = dict.fromkeys(world.partitions, Position(0))
+        with reading(world, positions_after(seen, start)) as source:
+            assert drain(source, 19)[0].value == b"v11"
 
     def test_the_start_is_resolved_to_every_partition(self, world: World) -> None:
         world.append(world.partitions[0], numbered(3))
@@ -147,11 +149,9 @@ class SourceContract:
         source.close()
 
     def test_an_idle_source_is_connected_and_gives_nothing(self, world: World) -> None:
-        source = world.source()
-        source.open(source.start_positions())
-        assert len(source.poll(0.05)) == 0
-        assert source.connected
-        source.close()
+        with reading(world) as source:
+            assert len(source.poll(0.05)) == 0
+            assert source.connected
 
     def test_identity_is_the_same_for_every_source_of_a_stream(self, world: World) -> None:
         one, other = world.source(), world.source()

@@ -138,7 +138,9 @@ def test_an_empty_partition_holds_the_others_in_bounded_memory_and_is_named(
     assert waiting.status()[PARTITIONS[0]].lag == 990
     assert source.status()[PARTITIONS[0]].position <= 10 + 2 * 10 + 5
     [said] = [record.getMessage() for record in caplog.records if record.levelno == logging.WARNING]
-    assert said == "orders[1]@0: its turn, and no record; the other partitions wait (source.order)"
+    assert (
+        said == "orders[1]@0: deterministic merge (source.order) waits for a record here, so others wait, too"
+    )
 
 
 def test_lag_counts_what_waits_for_its_turn() -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from streamlearn.data import Example
 from streamlearn.errors import RecordError
 from streamlearn.stream.fast_decode import read_plain
-from streamlearn.stream.record_codec import _read_carefully, decode, encode
+from streamlearn.stream.record_codec import _decode_fully, decode, encode
 from tests.stream.test_record_codec import BAD_JSON, BAD_MSGPACK, FORMATS, PACK, examples, near_records
 
 KEYS = ["tokens", "columns", "features", "labels", "id", "weight", "ts", "x"]
@@ -93,7 +93,7 @@ def assert_agrees(value, content_type):
     if quick is None:
         return
     try:
-        careful = _read_carefully(value, content_type)
+        careful = _decode_fully(value, content_type)
     except RecordError as error:
         raise AssertionError(f"read, but to be refused: {error}") from error
     assert quick == careful
@@ -165,4 +165,4 @@ def test_usual_records_are_read_quickly(record, content_type):
         if content_type == "msgpack"
         else json.dumps(record, ensure_ascii=False).encode()
     )
-    assert read_plain(value, content_type) == _read_carefully(value, content_type)
+    assert read_plain(value, content_type) == _decode_fully(value, content_type)

@@ -4,7 +4,7 @@ import pytest
 
 from streamlearn.data import Example
 from streamlearn.errors import UsageError
-from streamlearn.stream.feeder import Feeder, Pace
+from streamlearn.stream.feeder import Feeder, RateLimit
 from streamlearn.stream.record_codec import ContentType, RecordCodec, decode
 
 EXAMPLES = [
@@ -26,7 +26,7 @@ class Memory:
 def feed(key: str = "id", content_type: ContentType = "json") -> tuple[Memory, Feeder]:
     sink = Memory()
     feeder = Feeder(sink, content_type, key)
-    feeder.feed(EXAMPLES, Pace(None), lambda: None)
+    feeder.feed(EXAMPLES, RateLimit(None), lambda: None)
     return sink, feeder
 
 
@@ -49,7 +49,7 @@ def test_keys(key: str, keys: list[bytes | None]) -> None:
 
 
 def test_a_key_column_that_is_not_there_is_refused() -> None:
-    with pytest.raises(UsageError, match="no column 'user' to take the key from; the sequence has w, doc"):
+    with pytest.raises(UsageError, match="no column 'user' to use as key; the sequence has: w, doc"):
         feed("user")
 
 
@@ -61,12 +61,12 @@ def test_a_pace_is_kept_and_stalls_are_made_good() -> None:
         slept.append(seconds)
         now += seconds
 
-    pace = Pace(2.0, lambda: now, sleep)
+    rate_limit = RateLimit(2.0, lambda: now, sleep)
     now += 50
     for _ in range(3):
-        pace.wait()
+        rate_limit.wait()
     assert slept == [0.5, 0.5]
     now += 1.0
     for _ in range(3):
-        pace.wait()
+        rate_limit.wait()
     assert slept == [0.5, 0.5, 0.5]

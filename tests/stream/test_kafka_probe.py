@@ -25,7 +25,7 @@ def test_all_is_well(apache_kafka: Broker, topic: str) -> None:
         f"topic {topic}": True,
         f"read {topic}": True,
     }
-    assert findings[-1].message == f"{topic}: can be read, holds about 3 records"
+    assert findings[-1].message == f"{topic}: readable, about 3 records"
 
 
 def test_each_missing_topic_and_partition_is_a_problem_and_the_others_are_looked_at(
@@ -36,7 +36,7 @@ def test_each_missing_topic_and_partition_is_a_problem_and_the_others_are_looked
     assert verdicts(findings)[f"topic {topic}.nope"] is False
     assert verdicts(findings)[f"read {topic}"] is True
     (problem,) = [f for f in probe(apache_kafka.client, [topic], [0, 3]) if not f.ok]
-    assert problem.message == f"{topic}: no partition [3], the topic has 1"
+    assert problem.message == f"{topic}: no partitions [3], the topic has 1; see source.partitions"
     with admin(apache_kafka) as client:
         assert f"{topic}.nope" not in client.list_topics()
 

@@ -15,10 +15,11 @@ from kafka import TopicPartition as KafkaPartition
 from streamlearn.data import Position, TopicPartition
 from streamlearn.errors import AuthenticationError, BrokerUnavailableError, ConfigError, StreamError
 from streamlearn.stream.kafka.consumer import KafkaSource
+from streamlearn.stream.kafka.read_settings import ReadSettings
 from tests.conftest import Broker
 from tests.kafka.broker import ApacheKafka, free_ports
 from tests.kafka.topics import admin, create, produce, remove_before
-from tests.stream.source_contract import drain, numbered, positions_after, values
+from tests.stream.source_contract import Sent, drain, numbered, positions_after, values
 from tests.waiting import until
 
 pytestmark = pytest.mark.apache
@@ -33,7 +34,8 @@ def make(apache_kafka: Broker) -> Iterator[Make]:
 
     def made(*topics: str, **options: Any) -> KafkaSource:
         client = apache_kafka.client | options.pop("client", {})
-        sources.append(KafkaSource(client, topics, **options))
+        callbacks = {name: options.pop(name) for name in ("on_lost", "on_restart") if name in options}
+        sources.append(KafkaSource(client, ReadSettings(topics, **options), **callbacks))
         return sources[-1]
 
     yield made
@@ -44,6 +46,14 @@ def make(apache_kafka: Broker) -> Iterator[Make]:
 def opened(source: KafkaSource, positions: dict[TopicPartition, Position] | None = None) -> KafkaSource:
     source.open(source.start_positions() if positions is None else positions)
     return source
+
+
+def filled(broker: Broker, topic: str, count: int) -> TopicPartition:
+    """Create a topic of one partition with `count` records, and return the partition."""
+    create(broker, topic)
+    tp = TopicPartition(topic, 0)
+    produce(broker, tp, numbered(count))
+    return tp
 
 
 def learned(source: KafkaSource, count: int) -> dict[TopicPartition, Position]:
@@ -57,9 +67,7 @@ def learned(source: KafkaSource, count: int) -> dict[TopicPartition, Position]:
 
 
 def test_latest_starts_after_what_is_there(apache_kafka: Broker, make: Make, topic: str) -> None:
-    create(apache_kafka, topic)
-    tp = TopicPartition(topic, 0)
-    produce(apache_kafka, tp, numbered(7))
+    tp = filled(apache_kafka, topic, 7)
     source = make(topic, start="latest")
     assert source.start_positions() == {tp: Position(7)}
     opened(source)
@@ -104,6 +112,18 @@ def test_identity_names_the_cluster_and_each_incarnation_of_a_topic(
     assert again.topic_ids[topic] != identity.topic_ids[topic]
 
 
+def refuses_after_recreation(
+    broker: Broker, make: Make, topic: str, records: Sequence[Sent], message: str
+) -> None:
+    """Learn five records, replace the topic by one with `records`, and expect a StreamError."""
+    tp = filled(broker, topic, 5)
+    positions = learned(make(topic), 5)
+    recreate(broker, topic)
+    produce(broker, tp, records)
+    with pytest.raises(StreamError, match=message):
+        make(topic).open(positions)
+
+
 def recreate(broker: Broker, topic: str) -> None:
     delete(broker, topic)
     until(lambda: _created(broker, topic), what="the new topic")
@@ -127,20 +147,16 @@ def _created(broker: Broker, topic: str) -> bool:
 
 
 def test_records_lost_to_retention_stop_the_source(apache_kafka: Broker, make: Make, topic: str) -> None:
-    create(apache_kafka, topic)
-    tp = TopicPartition(topic, 0)
-    produce(apache_kafka, tp, numbered(20))
+    tp = filled(apache_kafka, topic, 20)
     remove_before(apache_kafka, tp, 15)
-    with pytest.raises(StreamError, match=r"@5: 10 records were removed .* begins at 15"):
+    with pytest.raises(StreamError, match=r"@5: 10 records were deleted .* begins at 15"):
         make(topic).open({tp: Position(5, 4, 1, 1)})
 
 
 def test_records_lost_to_retention_are_counted_where_that_is_accepted(
     apache_kafka: Broker, make: Make, topic: str
 ) -> None:
-    create(apache_kafka, topic)
-    tp = TopicPartition(topic, 0)
-    produce(apache_kafka, tp, numbered(20))
+    tp = filled(apache_kafka, topic, 20)
     remove_before(apache_kafka, tp, 15)
     source = make(topic, on_gap="continue")
     assert source.open({tp: Position(5, 4, 1, 1)}) == {tp: 10}
@@ -148,9 +164,7 @@ def test_records_lost_to_retention_are_counted_where_that_is_accepted(
 
 
 def test_a_position_just_at_the_beginning_is_no_loss(apache_kafka: Broker, make: Make, topic: str) -> None:
-    create(apache_kafka, topic)
-    tp = TopicPartition(topic, 0)
-    produce(apache_kafka, tp, numbered(20))
+    tp = filled(apache_kafka, topic, 20)
     positions = learned(make(topic), 20)
     remove_before(apache_kafka, tp, 20)
     assert make(topic).open(positions) == {}
@@ -160,9 +174,7 @@ def test_a_position_just_at_the_beginning_is_no_loss(apache_kafka: Broker, make:
 def test_records_lost_while_reading_follow_the_same_policy(
     apache_kafka: Broker, make: Make, topic: str, on_gap: Any
 ) -> None:
-    create(apache_kafka, topic)
-    tp = TopicPartition(topic, 0)
-    produce(apache_kafka, tp, numbered(30))
+    tp = filled(apache_kafka, topic, 30)
     told: dict[TopicPartition, int] = {}
     source = opened(make(topic, on_gap=on_gap, on_lost=told.__setitem__))
     remove_before(apache_kafka, tp, 25)
@@ -170,61 +182,44 @@ def test_records_lost_while_reading_follow_the_same_policy(
         assert [r.offset for r in drain(source, 5)] == [25, 26, 27, 28, 29]
         assert told == {tp: 25}
     else:
-        with pytest.raises(StreamError, match="25 records were removed"):
+        with pytest.raises(StreamError, match="25 records were deleted"):
             until(lambda: source.poll(0.2))
 
 
 def test_a_topic_that_was_created_anew_and_is_shorter_is_refused(
     apache_kafka: Broker, make: Make, topic: str
 ) -> None:
-    create(apache_kafka, topic)
-    tp = TopicPartition(topic, 0)
-    produce(apache_kafka, tp, numbered(5))
-    positions = learned(make(topic), 5)
-    recreate(apache_kafka, topic)
-    produce(apache_kafka, tp, numbered(2))
-    with pytest.raises(StreamError, match="@5: the log ends at 2"):
-        make(topic).open(positions)
+    refuses_after_recreation(apache_kafka, make, topic, numbered(2), "@5: the log ends at 2")
 
 
 def test_another_record_at_the_last_offset_is_refused(apache_kafka: Broker, make: Make, topic: str) -> None:
-    create(apache_kafka, topic)
-    tp = TopicPartition(topic, 0)
-    produce(apache_kafka, tp, numbered(5))
-    positions = learned(make(topic), 5)
-    recreate(apache_kafka, topic)
-    produce(apache_kafka, tp, numbered(50, "other"))
-    with pytest.raises(StreamError, match="@4: this is not the record that was learned from"):
-        make(topic).open(positions)
+    refuses_after_recreation(
+        apache_kafka, make, topic, numbered(50, "other"), "@4: this is not the record that was learned from"
+    )
 
 
-def test_a_topic_created_anew_under_a_running_source_stops_it(
-    apache_kafka: Broker, make: Make, topic: str
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [("recreate", "deleted and recreated"), ("delete", "the partition no longer exists")],
+)
+def test_a_topic_deleted_or_recreated_under_a_running_source_stops_it(
+    apache_kafka: Broker, make: Make, topic: str, change: str, message: str
 ) -> None:
     create(apache_kafka, topic)
     source = opened(make(topic, discovery_seconds=0.2))
-    recreate(apache_kafka, topic)
-    with pytest.raises(StreamError, match="deleted and created anew"):
-        until(lambda: source.poll(0.2))
-
-
-def test_a_topic_deleted_under_a_running_source_stops_it(
-    apache_kafka: Broker, make: Make, topic: str
-) -> None:
-    create(apache_kafka, topic)
-    source = opened(make(topic, discovery_seconds=0.2))
-    delete(apache_kafka, topic)
-    with pytest.raises(StreamError, match="the partition is gone"):
+    {"recreate": recreate, "delete": delete}[change](apache_kafka, topic)
+    with pytest.raises(StreamError, match=message):
         until(lambda: source.poll(0.2))
     with admin(apache_kafka) as client:
-        assert topic not in client.list_topics()
+        # Reading never creates a topic.
+        assert (topic in client.list_topics()) is (change == "recreate")
 
 
 def test_positions_that_are_not_configured_are_refused(apache_kafka: Broker, make: Make, topic: str) -> None:
     create(apache_kafka, topic, 2)
-    with pytest.raises(ConfigError, match="not configured to be read"):
+    with pytest.raises(ConfigError, match="configuration does not read it"):
         make(topic, partitions=[0]).open({TopicPartition(topic, 1): Position(0)})
-    with pytest.raises(StreamError, match="partition is gone"):
+    with pytest.raises(StreamError, match="partition no longer exists"):
         make(topic).open({TopicPartition(topic, 7): Position(0)})
 
 
@@ -340,9 +335,7 @@ def test_every_compression_is_read(apache_kafka: Broker, make: Make, topic: str,
 def test_a_batch_damaged_on_disk_is_named_after_everything_before_it(
     apache_kafka: Broker, kafka_node: ApacheKafka, make: Make, topic: str
 ) -> None:
-    create(apache_kafka, topic)
-    tp = TopicPartition(topic, 0)
-    produce(apache_kafka, tp, numbered(3))
+    tp = filled(apache_kafka, topic, 3)
     produce(apache_kafka, tp, [(b"k", b"to be damaged", [])])
     _damage(kafka_node.log_dir / f"{topic}-0", b"to be damaged")
     restarts: list[str] = []
@@ -433,7 +426,7 @@ def test_a_broker_that_is_away_at_the_start_is_waited_for_and_said_once(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     server = f"127.0.0.1:{free_ports(1)[0]}"
-    source = KafkaSource({"bootstrap_servers": server}, ["t"], connect_timeout_seconds=2.5)
+    source = KafkaSource({"bootstrap_servers": server}, ReadSettings(["t"], connect_timeout_seconds=2.5))
     with caplog.at_level(logging.INFO), pytest.raises(BrokerUnavailableError, match=f"{server}: no broker"):
         source.identity()
     assert [r.message for r in caplog.records if "waiting for a broker" in r.message] == [caplog.messages[0]]
@@ -445,7 +438,7 @@ def test_a_broker_that_is_away_at_the_start_is_waited_for_and_said_once(
 def test_waiting_for_a_broker_ends_soon_when_the_program_stops() -> None:
     stop = threading.Event()
     server = f"127.0.0.1:{free_ports(1)[0]}"
-    source = KafkaSource({"bootstrap_servers": server}, ["t"], stopping=stop.is_set)
+    source = KafkaSource({"bootstrap_servers": server}, ReadSettings(["t"]), stopping=stop.is_set)
     threading.Timer(0.3, stop.set).start()
     began = time.monotonic()
     with pytest.raises(BrokerUnavailableError, match="stopped while waiting"):
@@ -459,18 +452,18 @@ def test_waiting_for_a_broker_ends_soon_when_the_program_stops() -> None:
 
 def test_an_unknown_client_setting_is_named_with_the_nearest() -> None:
     with pytest.raises(ConfigError, match="'bootstrap_server'; did you mean 'bootstrap_servers'"):
-        KafkaSource({"bootstrap_server": "x"}, ["t"])
+        KafkaSource({"bootstrap_server": "x"}, ReadSettings(["t"]))
 
 
 @pytest.mark.parametrize("key", ["value_deserializer", "auto_offset_reset", "group_id"])
 def test_a_setting_that_is_ours_is_refused(key: str) -> None:
     with pytest.raises(ConfigError, match=f"'{key}' cannot be changed"):
-        KafkaSource({key: "x"}, ["t"])
+        KafkaSource({key: "x"}, ReadSettings(["t"]))
 
 
 def test_a_missing_tls_file_is_named(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match=r"'ssl_cafile': no file .*ca\.pem"):
-        KafkaSource({"security_protocol": "SSL", "ssl_cafile": str(tmp_path / "ca.pem")}, ["t"])
+    with pytest.raises(ConfigError, match=r"'ssl_cafile': no such file: .*ca\.pem"):
+        KafkaSource({"security_protocol": "SSL", "ssl_cafile": str(tmp_path / "ca.pem")}, ReadSettings(["t"]))
 
 
 def test_a_setting_with_a_wrong_value_is_a_config_error(make: Make) -> None:
@@ -499,11 +492,11 @@ def test_credentials_are_passed_on_and_refusals_are_authentication_errors(
     apache_kafka: Broker, kafka_node: ApacheKafka, topic: str, password: str
 ) -> None:
     create(apache_kafka, topic)
-    source = KafkaSource(sasl_client(kafka_node, password), [topic], connect_timeout_seconds=10)
+    source = KafkaSource(sasl_client(kafka_node, password), ReadSettings([topic], connect_timeout_seconds=10))
     if password == "right":
         assert source.identity().cluster_id
     else:
-        with pytest.raises(AuthenticationError, match="refused the credentials"):
+        with pytest.raises(AuthenticationError, match="rejected the credentials"):
             source.identity()
     source.close()
 

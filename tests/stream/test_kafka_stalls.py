@@ -1,7 +1,7 @@
 from collections.abc import Iterable, Mapping
 
 from streamlearn.data import TopicPartition
-from streamlearn.stream.kafka.stalls import StallWatch
+from streamlearn.stream.kafka.stalls import StallDetector
 
 ONE, TWO = TopicPartition("orders", 0), TopicPartition("orders", 1)
 
@@ -13,7 +13,7 @@ class World:
         self.now = 0.0
         self.ends = {ONE: 10, TWO: 10}
         self.asked: list[TopicPartition] = []
-        self.watch = StallWatch(30.0, lambda: self.now)
+        self.watch = StallDetector(30.0, lambda: self.now)
 
     def ends_of(self, partitions: Iterable[TopicPartition]) -> Mapping[TopicPartition, int]:
         self.asked += partitions

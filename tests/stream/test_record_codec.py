@@ -44,8 +44,12 @@ GOOD: list[tuple[dict[str, Any], Example]] = [
 BAD: list[tuple[Any, Reason, str]] = [
     (None, Reason.TYPE, "the record is null, wanted a mapping"),
     (["tokens"], Reason.TYPE, "the record is a list, wanted a mapping"),
-    ({}, Reason.EMPTY, "the record has none of tokens, columns, features"),
-    ({"labels": ["O"]}, Reason.EMPTY, "the record has none of tokens, columns, features"),
+    ({}, Reason.EMPTY, "the record has none of tokens, columns and features, wanted one of them"),
+    (
+        {"labels": ["O"]},
+        Reason.EMPTY,
+        "the record has none of tokens, columns and features, wanted one of them",
+    ),
     (
         {"tokens": ["a"], "columns": {"w": ["a"]}},
         Reason.TYPE,
@@ -87,14 +91,18 @@ BAD_BEYOND_SCHEMA: list[tuple[Any, Reason, str]] = [
     (
         {"columns": {"pos": ["a"] * 6, "w": ["b"] * 7}},
         Reason.LENGTH,
-        "columns.pos has 6 entries, columns.w has 7",
+        "columns.pos has 6 entries but columns.w has 7, wanted equal lengths",
     ),
-    ({"tokens": ["a"], "labels": []}, Reason.LENGTH, "labels has 0 entries for 1 tokens"),
-    ({"features": [[]], "labels": ["A", "B"]}, Reason.LENGTH, "labels has 2 entries for 1 tokens"),
+    ({"tokens": ["a"], "labels": []}, Reason.LENGTH, "labels has 0 entries, wanted one for each of 1 tokens"),
+    (
+        {"features": [[]], "labels": ["A", "B"]},
+        Reason.LENGTH,
+        "labels has 2 entries, wanted one for each of 1 tokens",
+    ),
     (
         {"features": [{"a=b": 2, "a": "b"}]},
         Reason.DUPLICATE_KEY,
-        "features[0] gives one feature both as name=value and as a string",
+        "features[0] has the same feature twice, as name=value and as a string value",
     ),
 ]
 
@@ -183,7 +191,7 @@ def refused(call: Callable[[], object]) -> RecordError:
 
 
 def outcome(value: bytes, content_type: ContentType | Literal["auto"]) -> Reason | None:
-    """Give the reason of refusal, or None; any other exception escapes."""
+    """Return the reason of refusal, or None; any other exception escapes."""
     try:
         RecordCodec(content_type, require_labels=False).decode_value(value)
     except RecordError as error:

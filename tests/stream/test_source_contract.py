@@ -4,6 +4,7 @@ import pytest
 
 from streamlearn.data import TopicPartition
 from streamlearn.stream.kafka.consumer import KafkaSource
+from streamlearn.stream.kafka.read_settings import ReadSettings
 from tests.conftest import Broker
 from tests.kafka.topics import create, produce
 from tests.stream.memory import MemorySource
@@ -33,7 +34,7 @@ class KafkaWorld:
         self._topic = topic
 
     def source(self) -> KafkaSource:
-        return KafkaSource(self._broker.client, [self._topic], group_id=f"{self._topic}-group")
+        return KafkaSource(self._broker.client, ReadSettings([self._topic], group_id=f"{self._topic}-group"))
 
     def append(self, partition: TopicPartition, records: Sequence[Sent]) -> None:
         produce(self._broker, partition, records)

@@ -1,22 +1,22 @@
-"""Dead letters on their way: to a topic, or to a local file where the topic fails. None is dropped."""
+"""Delivering dead letters to a topic, or to a local file if the topic fails. None is dropped."""
 
 import threading
 from collections.abc import Callable, Sequence
 from typing import Literal, Protocol
 
 from streamlearn.errors import BrokerUnavailableError, StreamlearnError
-from streamlearn.stream.deadletters.letter import DeadLetter
+from streamlearn.stream.deadletters.dead_letter import DeadLetter
 from streamlearn.stream.deadletters.spool import Spool
 
 Outcome = Literal["delivered", "spooled"]
 Done = Callable[[StreamlearnError | None], None]
 
-# What is remembered until the broker acknowledges it; a letter larger than this goes alone.
+# Maximum size of unacknowledged letters; a larger letter is sent on its own.
 _MAX_PENDING_BYTES = 32 << 20
 
 
 class LetterSink(Protocol):
-    """A topic."""
+    """A topic for dead letters."""
 
     def send(
         self,
@@ -25,28 +25,28 @@ class LetterSink(Protocol):
         headers: Sequence[tuple[str, bytes]] = (),
         done: Done | None = None,
     ) -> None:
-        """Take one over; `done` is told, in any thread, whether it was acknowledged."""
+        """Send a record; `done` is called, in any thread, with None once acknowledged, or with the error."""
 
     def is_gone(self) -> bool:
-        """Tell whether the topic was deleted."""
+        """Return whether the topic was deleted."""
 
 
 class Outbox:
-    """Takes dead letters from one thread; what it took is durable once `settle` says so.
+    """Accepts dead letters from one thread; they are durable once `settle` returns True.
 
     Parameters
     ----------
-    sink : the topic; None for the file alone.
-    spool : the file; None stops where the topic fails.
-    told : how many letters came where, called by the thread that settles.
+    sink : the topic; None to use only the file.
+    spool : the file; None to raise an error if the topic fails.
+    on_outcome : called by the thread that settles, with how many letters were delivered or spooled.
     """
 
     def __init__(
-        self, sink: LetterSink | None, spool: Spool | None, told: Callable[[Outcome, int], None]
+        self, sink: LetterSink | None, spool: Spool | None, on_outcome: Callable[[Outcome, int], None]
     ) -> None:
         self._sink = sink
         self._spool = spool
-        self._told = told
+        self._on_outcome = on_outcome
         self._changed = threading.Condition()
         self._pending = 0
         self._pending_bytes = 0
@@ -54,15 +54,15 @@ class Outbox:
         self._failed: list[tuple[DeadLetter, StreamlearnError]] = []
 
     def send(self, letter: DeadLetter) -> None:
-        """Begin to deliver.
+        """Start delivering a letter.
 
         Raises
         ------
-        StreamlearnError : as `settle`, where too much is under way.
+        StreamlearnError : as in `settle`, which is called if too much is unacknowledged.
         """
         size = len(letter.key or b"") + len(letter.value or b"")
         while self._pending_bytes and self._pending_bytes + size > _MAX_PENDING_BYTES:
-            # The client gives up on a broker that is away, so that this has an end.
+            # This ends, since the client gives up on a broker that does not answer.
             self.settle(1.0)
         with self._changed:
             self._pending += 1
@@ -81,11 +81,11 @@ class Outbox:
             self._done(letter, size, error)
 
     def settle(self, timeout_seconds: float) -> bool:
-        """Wait, and tell whether all that was taken is durable.
+        """Wait, and return whether all letters so far are durable.
 
         Raises
         ------
-        BrokerUnavailableError : the topic does not take a letter, and there is no file for it.
+        BrokerUnavailableError : a letter cannot be written to the topic, and there is no file.
         CheckpointError : the file cannot be written.
         """
         with self._changed:
@@ -93,13 +93,13 @@ class Outbox:
             delivered, self._delivered = self._delivered, 0
             failed, is_all = list(self._failed), self._pending == 0
         if delivered:
-            self._told("delivered", delivered)
+            self._on_outcome("delivered", delivered)
         if failed:
             self._save(failed)
         if not is_all and self._spool is None and self._sink is not None and self._sink.is_gone():
             raise BrokerUnavailableError(
-                "dead letters cannot be delivered: their topic was deleted; none is passed over: "
-                "create it, or set dead_letters.on_unavailable to spool"
+                "dead letters cannot be delivered: their topic was deleted; none was dropped; create the "
+                "topic, or set dead_letters.on_unavailable to spool"
             )
         return is_all
 
@@ -107,13 +107,13 @@ class Outbox:
         if self._spool is None:
             letter, error = failed[0]
             raise BrokerUnavailableError(
-                f"{letter.place}: its dead letter cannot be delivered: {error}; it is not passed over: "
-                "mend the topic, or set dead_letters.on_unavailable to spool"
+                f"{letter.place}: its dead letter cannot be delivered: {error}; it was not dropped; fix the "
+                "topic, or set dead_letters.on_unavailable to spool"
             )
         self._spool.append(letter for letter, _ in failed)
         with self._changed:
             del self._failed[: len(failed)]
-        self._told("spooled", len(failed))
+        self._on_outcome("spooled", len(failed))
 
     def _done(self, letter: DeadLetter, size: int, error: StreamlearnError | None) -> None:
         with self._changed:

@@ -6,32 +6,32 @@ from pathlib import Path
 
 from streamlearn.durable import sync_directory
 from streamlearn.errors import CheckpointError
-from streamlearn.stream.deadletters.letter import DeadLetter
+from streamlearn.stream.deadletters.dead_letter import DeadLetter
 
 
 class Spool:
-    """Appends to a file, which it makes when the first letter comes.
+    """Appends dead letters to a file, created with the first one.
 
     Parameters
     ----------
-    path : in a directory that exists; one process at a time appends.
+    path : in an existing directory; only one process at a time may append.
     """
 
     def __init__(self, path: Path) -> None:
         self._path = path
 
     def append(self, letters: Iterable[DeadLetter]) -> None:
-        """Write letters; when this returns, they survive a power cut.
+        """Write letters; when this returns, they survive a power failure.
 
         Raises
         ------
-        CheckpointError : disk full or failing; the letters before are whole.
+        CheckpointError : disk full or failing; earlier letters are intact.
         """
         try:
             is_new = not self._path.exists()
             with self._path.open("ab") as file:
-                # A line that a crash cut off is made its own line, and passed over by who reads.
-                if file.tell() and not _ends_whole(self._path):
+                # Ends a line that a crash cut off; readers skip it.
+                if file.tell() and not _ends_with_newline(self._path):
                     file.write(b"\n")
                 file.writelines(letter.to_line() for letter in letters)
                 file.flush()
@@ -39,15 +39,13 @@ class Spool:
             if is_new:
                 sync_directory(self._path.parent)
         except OSError as error:
-            raise CheckpointError(
-                f"{self._path}: dead letters cannot be written: {error.strerror}"
-            ) from error
+            raise CheckpointError(f"{self._path}: cannot write dead letters: {error.strerror}") from error
 
 
 def read_spool(path: Path) -> Iterator[DeadLetter]:
-    """Give the letters of a file, in order; nothing where there is none.
+    """Yield the letters of a file, in order; nothing if there is no file.
 
-    Lines that a crash cut off are passed over: their records are read and refused again.
+    Lines that a crash cut off are skipped: their records will be read and rejected again.
 
     Raises
     ------
@@ -63,10 +61,10 @@ def read_spool(path: Path) -> Iterator[DeadLetter]:
     except FileNotFoundError:
         return
     except OSError as error:
-        raise CheckpointError(f"{path}: {error.strerror}") from error
+        raise CheckpointError(f"{path}: cannot read dead letters: {error.strerror}") from error
 
 
-def _ends_whole(path: Path) -> bool:
+def _ends_with_newline(path: Path) -> bool:
     with path.open("rb") as file:
         file.seek(-1, os.SEEK_END)
         return file.read(1) == b"\n"

@@ -1,1 +1,1 @@
-"""Apache Kafka as a source and a sink; the only place that knows kafka-python."""
+"""Apache Kafka as a source and a sink; the only package that uses kafka-python."""

@@ -1,4 +1,4 @@
-"""Connecting a kafka-python client: patient, interruptible, silent, and aware of who answers."""
+"""Connecting a kafka-python client: waiting for a broker, stopping early, counting answers."""
 
 # The stubs of kafka-python leave these calls untyped.
 # mypy: disable-error-code="no-untyped-call"
@@ -7,6 +7,7 @@ import logging
 import ssl
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from kafka import errors
@@ -16,88 +17,86 @@ from kafka.net.manager import KafkaConnectionManager
 from kafka.net.selector import NetworkSelector
 
 from streamlearn.errors import BrokerUnavailableError, StreamlearnError
-from streamlearn.stream.kafka.failures import REFUSALS, TlsError, reason, translated
+from streamlearn.stream.kafka.client_errors import REFUSALS, TlsError, converted, reason
 
 log = logging.getLogger(__name__)
 
 _SLICE_MS = 200
 _QUIET_SECONDS = 1.0
-# Each attempt of a request gets twice the time of the one before, so that a stop is heard soon and a
-# slow network is still served.
+# Each attempt at a request gets twice the time of the one before: a stop takes effect soon, and a slow
+# network still works.
 _ATTEMPTS_MS = (1000, 2000, 4000, 8000)
 
 T = TypeVar("T")
 
 
-class Patience:
-    """How long to wait for a broker.
-
-    Parameters
-    ----------
-    where : the brokers, for messages.
-    timeout_seconds : how long without an answer is too long; None waits for ever.
-    stopping : asked while waiting; True ends the wait.
-    clock : monotonic seconds.
-    """
-
-    def __init__(
-        self,
-        where: str,
-        timeout_seconds: float | None = None,
-        stopping: Callable[[], bool] = lambda: False,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
-        self.where = where
-        self._timeout_seconds = timeout_seconds
-        self._stopping = stopping
-        self._clock = clock
-        self._since: float | None = None
-        self._told = False
-
-    def spend(self, why: BaseException | None) -> None:
-        """Go on waiting; says so once.
-
-        Raises
-        ------
-        BrokerUnavailableError : it took too long, or the program is stopping.
-        """
-        now = self._clock()
-        self._since = now if self._since is None else self._since
-        waited = now - self._since
-        cause = f": {reason(why)}" if why else ""
-        if self._stopping():
-            raise BrokerUnavailableError(f"{self.where}: stopped while waiting for a broker{cause}")
-        if self._timeout_seconds is not None and waited >= self._timeout_seconds:
-            raise BrokerUnavailableError(f"{self.where}: no broker answered in {waited:.0f} s{cause}")
-        if waited >= _QUIET_SECONDS and not self._told:
-            self._told = True
-            log.warning("%s: waiting for a broker%s", self.where, cause)
-
-    def rewarded(self) -> None:
-        """Note that a broker answered."""
-        if self._told:
-            log.info("%s: a broker answered", self.where)
-        self._since, self._told = None, False
-
-
-class Manager(KafkaConnectionManager):
-    """kafka-python's connections, which count the answers and wait for the first broker with patience.
+@dataclass(slots=True)
+class BrokerWait:
+    """Waiting for a broker, up to a timeout or until the program stops.
 
     Attributes
     ----------
-    net : the event loop that the connections live on.
-    answers : responses that came from any broker.
-    last_failure : why connections fail since the last answer, or None; a refusal outweighs the others.
+    where : the brokers, for messages.
+    timeout_seconds : maximum time without an answer; None waits indefinitely.
+    stopping : polled while waiting; True ends the wait.
+    clock : monotonic seconds.
     """
 
-    def __init__(self, net: NetworkSelector, patience: Patience, **configs: Any) -> None:
+    where: str
+    timeout_seconds: float | None = None
+    stopping: Callable[[], bool] = lambda: False
+    clock: Callable[[], float] = time.monotonic
+    _since: float | None = field(default=None, init=False)
+    _is_logged: bool = field(default=False, init=False)
+
+    def keep_waiting(self, why: BaseException | None) -> None:
+        """Return if the caller should wait longer; log the first time.
+
+        Parameters
+        ----------
+        why : the most recent failure.
+
+        Raises
+        ------
+        BrokerUnavailableError : the timeout has passed, or the program is stopping.
+        """
+        now = self.clock()
+        self._since = now if self._since is None else self._since
+        waited = now - self._since
+        cause = f": {reason(why)}" if why else ""
+        if self.stopping():
+            raise BrokerUnavailableError(f"{self.where}: stopped while waiting for a broker{cause}")
+        if self.timeout_seconds is not None and waited >= self.timeout_seconds:
+            raise BrokerUnavailableError(f"{self.where}: no broker answered within {waited:.0f} s{cause}")
+        if waited >= _QUIET_SECONDS and not self._is_logged:
+            self._is_logged = True
+            log.warning("%s: waiting for a broker%s", self.where, cause)
+
+    def answered(self) -> None:
+        """Note that a broker answered, which ends the wait."""
+        if self._is_logged:
+            log.info("%s: connected to a broker", self.where)
+        self._since, self._is_logged = None, False
+
+
+class ConnectionManager(KafkaConnectionManager):
+    """kafka-python's connection manager that also counts answers and can wait for the first broker.
+
+    Attributes
+    ----------
+    net : the event loop of the connections.
+    answers : number of responses received from any broker.
+    last_failure : most recent connection error since the last answer, or None; a refusal takes precedence.
+    """
+
+    def __init__(self, net: NetworkSelector, wait: BrokerWait, **configs: Any) -> None:
         super().__init__(net, **configs)
-        # kafka-python 3.0 loses this setting on the way, and would create missing topics by asking.
+        # kafka-python 3.0 drops this setting, and its metadata requests would create missing topics.
         self.cluster.config["allow_auto_create_topics"] = False
         self.net = net
         self.answers = 0
         self.last_failure: BaseException | None = None
-        self._patience = patience
+        self._broker_wait = wait
 
     def send(self, request: Any, node_id: Any = None, request_timeout_ms: Any = None) -> Future:
         """Send a request, and count its answer."""
@@ -105,13 +104,13 @@ class Manager(KafkaConnectionManager):
         return future.add_callback(self._answered)
 
     def get_connection(self, *args: Any, **kwargs: Any) -> Any:
-        """Give a connection, and remember why it failed if it does."""
+        """Return a connection, and record its error if it fails."""
         connection = super().get_connection(*args, **kwargs)
         connection.init_future.add_errback(self._failed)
         return connection
 
     def bootstrap(self, timeout_ms: Any = None, refresh: bool = True) -> None:  # noqa: ARG002
-        """Wait for the first broker, as long as the patience lasts."""
+        """Wait for the first broker until the timeout."""
         future = self.bootstrap_async(None, refresh)
         while not future.is_done:
             try:
@@ -119,10 +118,10 @@ class Manager(KafkaConnectionManager):
             except errors.KafkaTimeoutError:
                 if isinstance(self.last_failure, REFUSALS):
                     raise self.last_failure from None
-                self._patience.spend(self.last_failure)
+                self._broker_wait.keep_waiting(self.last_failure)
         if future.exception is not None:
             raise future.exception
-        self._patience.rewarded()
+        self._broker_wait.answered()
 
     def _answered(self, _: object) -> None:
         self.answers += 1
@@ -133,8 +132,8 @@ class Manager(KafkaConnectionManager):
             self.last_failure = error
 
     async def _build_transport(self, node: Any, timeout_at: float | None = None) -> Any:
-        # A broker answers wrong credentials and hangs up at once. kafka-python 3.0 throws an answer away
-        # that arrives together with the end of the connection, and would then try for ever.
+        # A broker rejects wrong credentials and closes the connection at once. kafka-python 3.0 discards an
+        # answer that arrives together with the end of the connection, and would then retry indefinitely.
         try:
             transport = await super()._build_transport(node, timeout_at)  # type: ignore[misc]
         except (errors.KafkaConnectionError, ssl.SSLError) as error:
@@ -145,7 +144,7 @@ class Manager(KafkaConnectionManager):
 
 
 def _of_tls(error: BaseException) -> TlsError | None:
-    """Tell whether a connection failed for good: a broker that is starting or going breaks off instead."""
+    """Return the TLS error if retrying cannot help; a broker that starts or stops just closes connections."""
     cause = error if isinstance(error, ssl.SSLError) else error.__context__
     if not isinstance(cause, ssl.SSLError) or isinstance(cause, ssl.SSLEOFError | ssl.SSLZeroReturnError):
         return None
@@ -153,44 +152,46 @@ def _of_tls(error: BaseException) -> TlsError | None:
 
 
 def _data_before_end(data: bytes, error: Exception | None) -> tuple[bytes, Exception | None]:
-    """Keep the end of a connection for the next look at the socket, if there are data before it."""
+    """Report the end of a connection only at the next read if data arrived before it."""
     return (data, None) if data else (data, error)
 
 
-def connected(build: Callable[..., T], settings: Mapping[str, Any], patience: Patience) -> tuple[T, Manager]:
-    """Build a client, wait until it knows a broker, and give it with its connections.
+def connect(
+    build: Callable[..., T], settings: Mapping[str, Any], wait: BrokerWait
+) -> tuple[T, ConnectionManager]:
+    """Build a client, wait until it has reached a broker, and return it with its connections.
 
     Raises
     ------
     BrokerUnavailableError, AuthenticationError, ConfigError
     """
-    hush()
-    made: list[Manager] = []
+    silence_client_log()
+    made: list[ConnectionManager] = []
 
     def net_client(**configs: Any) -> KafkaNetClient:
         net = NetworkSelector(**configs)
-        made.append(Manager(net, patience, **configs))
+        made.append(ConnectionManager(net, wait, **configs))
         return KafkaNetClient(net=net, manager=made[-1], **configs)
 
     try:
         client = build(**settings, kafka_client=net_client)
-        # A constructor that is given api_version does not connect.
+        # With api_version set, the constructor does not connect.
         made[-1].bootstrap(refresh=False)
     except Exception as error:
         # The constructor leaves its thread running when it raises.
         for manager in made:
             manager.close()
             manager.net.close()
-        raise translated(error, patience.where) from error
+        raise converted(error, wait.where) from error
     return client, made[-1]
 
 
-def insist(request: Callable[[int], T], patience: Patience) -> T:
-    """Give the answer to a request, repeated through transient trouble as long as the patience lasts.
+def retry(request: Callable[[int], T], wait: BrokerWait) -> T:
+    """Return the answer to a request, retrying transient errors until the timeout.
 
     Parameters
     ----------
-    request : gets the milliseconds that this attempt may take.
+    request : called with the milliseconds that this attempt may take.
     """
     attempt = 0
     while True:
@@ -200,20 +201,20 @@ def insist(request: Callable[[int], T], patience: Patience) -> T:
             raise
         except errors.RetriableError as error:
             attempt += 1
-            patience.spend(error)
-            # Some attempts fail at once, while a broker is being waited for.
+            wait.keep_waiting(error)
+            # Some attempts fail immediately while no broker is available.
             time.sleep(_SLICE_MS / 1000)
         except Exception as error:
-            raise translated(error, patience.where) from error
+            raise converted(error, wait.where) from error
         else:
-            patience.rewarded()
+            wait.answered()
             return answer
 
 
-def hush() -> None:
-    """Silence kafka-python, which logs each attempt of each retry; what matters we say ourselves.
+def silence_client_log() -> None:
+    """Silence kafka-python, which logs every retry; the important events are logged here.
 
-    A level that was set on the logger ``kafka`` is left alone.
+    A level that was set explicitly on the logger ``kafka`` is kept.
     """
     logger = logging.getLogger("kafka")
     if logger.level == logging.NOTSET:

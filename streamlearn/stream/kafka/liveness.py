@@ -1,4 +1,4 @@
-"""Whether brokers still answer, and whether the topics still are the ones that were opened."""
+"""Watching whether brokers still answer, and whether topics are still those that were opened."""
 
 # The stubs of kafka-python leave these calls untyped.
 # mypy: disable-error-code="no-untyped-call"
@@ -7,17 +7,19 @@ from collections.abc import Callable, Iterable, Mapping
 
 from streamlearn.data import TopicPartition
 from streamlearn.errors import StreamError
-from streamlearn.stream.kafka.connection import Manager
+from streamlearn.stream.kafka.connection import ConnectionManager
 
 
-class Pulse:
-    """Tells from the count of answers whether a broker answered lately.
+class AnswerMonitor:
+    """Decides from the number of answers whether a broker answered recently.
 
-    While it is polled, the client has a fetch under way that a living broker answers within half a
-    second even if there is nothing to read. Time in which nobody polled does not count as silence.
+    While it is polled, the client has a fetch request open that a working broker answers within half a second
+    even if there is nothing to read. Time outside of polls does not count as silence.
     """
 
-    def __init__(self, manager: Manager, silence_seconds: float, clock: Callable[[], float]) -> None:
+    def __init__(
+        self, manager: ConnectionManager, silence_seconds: float, clock: Callable[[], float]
+    ) -> None:
         self._manager = manager
         self._silence_seconds = silence_seconds
         self._clock = clock
@@ -26,11 +28,11 @@ class Pulse:
         self._began = clock()
 
     def begin(self) -> None:
-        """Note that a poll begins."""
+        """Note that a poll has started."""
         self._began = self._clock()
 
     def end(self) -> None:
-        """Note that the poll ended."""
+        """Note that the poll has ended."""
         answers = self._manager.answers
         if answers != self._answers:
             self._answers, self._silent_seconds = answers, 0.0
@@ -38,25 +40,25 @@ class Pulse:
             self._silent_seconds += self._clock() - self._began
 
     @property
-    def beats(self) -> bool:
-        """Whether a broker answered lately."""
+    def recent(self) -> bool:
+        """Whether a broker answered recently."""
         return self._silent_seconds < self._silence_seconds
 
 
-class TopicWatch:
-    """Looks for partitions that appear, and for topics that vanish or are created anew.
+class TopicMonitor:
+    """Detects new partitions, and topics that were deleted or recreated.
 
-    It reads the metadata that the client refreshes in the background, and so never waits.
+    It reads the metadata that the client refreshes in the background, so it never waits.
 
     Parameters
     ----------
     topic_ids : the id of each topic when it was opened; "" if unknown.
-    every_seconds : how often to look; what is missing for two rounds is gone.
+    every_seconds : interval between checks; what is missing for two intervals counts as deleted.
     """
 
     def __init__(
         self,
-        manager: Manager,
+        manager: ConnectionManager,
         topic_ids: Mapping[str, str],
         every_seconds: float,
         clock: Callable[[], float],
@@ -69,11 +71,11 @@ class TopicWatch:
         self._missing_since: dict[TopicPartition, float] = {}
 
     def look(self, assigned: Iterable[TopicPartition]) -> set[TopicPartition]:
-        """Give the partitions that exist and are not assigned, if it is time to look.
+        """Return the partitions that exist but are not assigned, if a check is due.
 
         Raises
         ------
-        StreamError : a topic was created anew, or a partition is gone.
+        StreamError : a topic was recreated, or a partition no longer exists.
         """
         now = self._clock()
         if now < self._next:
@@ -83,7 +85,7 @@ class TopicWatch:
             found = self._cluster.topic_id(topic)
             if known and found and str(found) != known:
                 raise StreamError(
-                    f"{topic}: the topic was deleted and created anew, its id was {known} and is {found}"
+                    f"{topic}: the topic was deleted and recreated: its id was {known} and is {found}"
                 )
         assigned = set(assigned)
         present = {
@@ -99,4 +101,6 @@ class TopicWatch:
         self._missing_since = {tp: self._missing_since.get(tp, now) for tp in missing}
         for tp, since in sorted(self._missing_since.items()):
             if now - since >= 2 * self._every_seconds:
-                raise StreamError(f"{tp.topic}[{tp.partition}]: the partition is gone, the topic was deleted")
+                raise StreamError(
+                    f"{tp.topic}[{tp.partition}]: the partition no longer exists: the topic was deleted"
+                )

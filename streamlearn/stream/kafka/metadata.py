@@ -1,4 +1,4 @@
-"""What a cluster says about its topics."""
+"""Metadata of a cluster: its id, and the ids and partitions of its topics."""
 
 # The stubs of kafka-python leave these calls untyped.
 # mypy: disable-error-code="no-untyped-call"
@@ -11,13 +11,13 @@ from kafka import errors
 from kafka.protocol.metadata import MetadataRequest
 
 from streamlearn.errors import StreamError
-from streamlearn.stream.kafka.connection import Manager, Patience, insist
+from streamlearn.stream.kafka.connection import BrokerWait, ConnectionManager, retry
 from streamlearn.stream.kafka.settings import nearest
 
 
 @dataclass(frozen=True, slots=True)
 class Topic:
-    """One topic: its id ("" where the broker has none) and its partition numbers."""
+    """One topic: its id ("" if the broker has none) and its partition numbers."""
 
     topic_id: str
     partitions: frozenset[int]
@@ -31,34 +31,34 @@ class Cluster:
     topics: dict[str, Topic]
 
 
-def describe(manager: Manager, topics: Sequence[str], patience: Patience) -> Cluster:
-    """Describe `topics`.
+def describe(manager: ConnectionManager, topics: Sequence[str], wait: BrokerWait) -> Cluster:
+    """Return the metadata of `topics`.
 
     Raises
     ------
-    StreamError : one does not exist; names it and the topics with the nearest names.
-    ConfigError : one is no name of a topic. AuthenticationError : one may not be described.
+    StreamError : a topic does not exist; the message suggests topics with similar names.
+    ConfigError : an invalid topic name. AuthenticationError : a topic may not be described.
     BrokerUnavailableError
     """
-    response = insist(lambda timeout_ms: _settled(_ask(manager, topics, timeout_ms)), patience)
+    response = retry(lambda timeout_ms: _settled(_ask(manager, topics, timeout_ms)), wait)
     found: dict[str, Topic] = {}
     for topic in response.topics:
         error = errors.for_code(topic.error_code)
         if error is errors.UnknownTopicOrPartitionError:
-            known = names(manager, patience)
-            raise StreamError(f"{patience.where}: no topic {topic.name!r}{nearest(topic.name, known)}")
+            known = names(manager, wait)
+            raise StreamError(f"{wait.where}: there is no topic {topic.name!r}{nearest(topic.name, known)}")
         partitions = frozenset(p.partition_index for p in topic.partitions)
         found[topic.name] = Topic(str(topic.topic_id or ""), partitions)
     return Cluster(response.cluster_id or "", found)
 
 
-def names(manager: Manager, patience: Patience) -> list[str]:
-    """Give the names of all topics that may be seen."""
-    response = insist(lambda timeout_ms: _ask(manager, None, timeout_ms), patience)
+def names(manager: ConnectionManager, wait: BrokerWait) -> list[str]:
+    """Return the names of all visible topics."""
+    response = retry(lambda timeout_ms: _ask(manager, None, timeout_ms), wait)
     return sorted(topic.name for topic in response.topics if not topic.is_internal)
 
 
-def _ask(manager: Manager, topics: Sequence[str] | None, timeout_ms: int) -> Any:
+def _ask(manager: ConnectionManager, topics: Sequence[str] | None, timeout_ms: int) -> Any:
     asked = None if topics is None else [MetadataRequest.MetadataRequestTopic(name=name) for name in topics]
     request = MetadataRequest(
         topics=asked,
@@ -74,7 +74,7 @@ def _ask(manager: Manager, topics: Sequence[str] | None, timeout_ms: int) -> Any
 
 
 def _settled(response: Any) -> Any:
-    """Give the response back, or raise a topic's error unless it is that the topic does not exist."""
+    """Return the response, or raise the error of a topic, except that the topic does not exist."""
     for topic in response.topics:
         error = errors.for_code(topic.error_code)
         if error not in (errors.NoError, errors.UnknownTopicOrPartitionError):

@@ -7,16 +7,16 @@ from kafka.errors import KafkaConnectionError
 from kafka.net.sasl.oauth import AbstractTokenProvider
 
 from streamlearn.errors import ConfigError
-from streamlearn.stream.kafka.failures import TokenError
+from streamlearn.stream.kafka.client_errors import TokenError
 
 
-class Tokens(AbstractTokenProvider):
+class TokenProvider(AbstractTokenProvider):
     """Asks the callable for a token whenever a connection authenticates.
 
     Parameters
     ----------
-    name : ``package.module:callable``. It takes nothing and gives the token as a string; it may be called
-        from any thread, and keeps a token as long as it is valid.
+    name : ``package.module:callable``. It is called without arguments, from any thread, returns the token as
+        a string, and should cache it while it is valid.
 
     Raises
     ------
@@ -25,23 +25,23 @@ class Tokens(AbstractTokenProvider):
 
     def __init__(self, name: str) -> None:
         self._name = name
-        self._give = _found(name)
+        self._get_token = _found(name)
 
     def token(self) -> str:
-        """Give a token.
+        """Return a token.
 
         Raises
         ------
-        KafkaConnectionError : the callable raised, as when whoever issues tokens is away: tried again.
-        TokenError : it gave no string.
+        KafkaConnectionError : the callable raised, e.g. since the token server is down; will be retried.
+        TokenError : it did not return a string.
         """
         try:
-            token = self._give()
+            token = self._get_token()
         except Exception as error:
-            # What the error says may hold a secret.
+            # The error's text may contain a secret.
             raise KafkaConnectionError(f"{self._name} raised {type(error).__name__}") from None
         if not isinstance(token, str) or not token:
-            raise TokenError(f"{self._name} gave {type(token).__name__}, wanted a string that is not empty")
+            raise TokenError(f"{self._name} returned {type(token).__name__}, wanted a non-empty string")
         return token
 
 

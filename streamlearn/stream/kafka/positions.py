@@ -1,4 +1,4 @@
-"""Where reading starts, and whether a log still is the one that was read before."""
+"""Resolving start offsets, and verifying that a log is still the one that was read before."""
 
 import logging
 from collections.abc import Iterable, Mapping
@@ -11,32 +11,32 @@ from kafka import TopicPartition as KafkaPartition
 
 from streamlearn.data import Position, Record, TopicPartition
 from streamlearn.errors import StreamError
-from streamlearn.stream.kafka.connection import Manager, Patience, insist
+from streamlearn.stream.kafka.connection import BrokerWait, ConnectionManager, retry
 
 log = logging.getLogger(__name__)
 
 Start = Literal["earliest", "latest"] | datetime
 OnGap = Literal["fail", "continue"]
 
-_CANARY_POLL_MS = 500
-# Answered polls after which a record that does not come is taken as compacted away.
-_CANARY_POLLS = 6
+_VERIFY_POLL_MS = 500
+# After this many answered polls, a record that has not arrived counts as compacted away.
+_VERIFY_POLLS = 6
 
 
 def start_offsets(
-    consumer: KafkaConsumer, partitions: Iterable[TopicPartition], start: Start, patience: Patience
+    consumer: KafkaConsumer, partitions: Iterable[TopicPartition], start: Start, wait: BrokerWait
 ) -> dict[TopicPartition, int]:
-    """Resolve a start to offsets; a time without a record after it means the end."""
+    """Return the offsets that a start means; a time after the last record means the end."""
     asked = native(partitions)
     if start == "earliest":
-        return named(insist(lambda ms: consumer.beginning_offsets(asked, ms), patience))
-    ends = insist(lambda ms: consumer.end_offsets(asked, ms), patience)
+        return named(retry(lambda ms: consumer.beginning_offsets(asked, ms), wait))
+    ends = retry(lambda ms: consumer.end_offsets(asked, ms), wait)
     if isinstance(start, datetime):
         since = max(0, int(start.timestamp() * 1000))
-        # The client writes into the mapping it is given.
-        found = insist(lambda ms: consumer.offsets_for_times(dict.fromkeys(asked, since), ms), patience)
+        # The client modifies the mapping that it gets.
+        found = retry(lambda ms: consumer.offsets_for_times(dict.fromkeys(asked, since), ms), wait)
         for partition, at in found.items():
-            # A negative timestamp is how the embedded broker says that there is no such record.
+            # The embedded broker returns a negative timestamp if there is no such record.
             if at is not None and at.timestamp >= 0:
                 ends[partition] = at.offset
     return named(ends)
@@ -47,57 +47,57 @@ def lost_records(
     beginnings: Mapping[TopicPartition, int],
     on_gap: OnGap,
 ) -> dict[TopicPartition, int]:
-    """Count the records of each partition that were removed before they were read.
+    """Return how many records of each partition were deleted before they were read.
 
     Raises
     ------
-    StreamError : there are some, and the policy is to fail.
+    StreamError : there are some, and `on_gap` is "fail".
     """
     lost = {tp: beginnings[tp] - at.next_offset for tp, at in positions.items()}
     lost = {tp: count for tp, count in lost.items() if count > 0}
     for tp, count in lost.items():
         message = (
-            f"{place(tp, positions[tp].next_offset)}: {count} records were removed before they were read, "
+            f"{place(tp, positions[tp].next_offset)}: {count} records were deleted before they were read, "
             f"the log begins at {beginnings[tp]}"
         )
         if on_gap == "fail":
-            raise StreamError(f"{message}; set on_gap to continue to accept the loss")
-        log.warning("%s; going on from there", message)
+            raise StreamError(f"{message}; set source.on_gap to continue to accept the loss")
+        log.warning("%s; continuing from there", message)
     return lost
 
 
 def verify(
     consumer: KafkaConsumer,
-    manager: Manager,
+    manager: ConnectionManager,
     positions: Mapping[TopicPartition, Position],
     beginnings: Mapping[TopicPartition, int],
-    patience: Patience,
+    wait: BrokerWait,
 ) -> None:
-    """Check that every partition reaches its position and holds the record before it.
+    """Check that every partition reaches its position and still holds the record before it.
 
-    The consumer has lost its assignment on return.
+    The consumer has no partitions assigned on return.
 
     Raises
     ------
-    StreamError : the log was truncated, or is another one.
+    StreamError : the log was truncated, or the topic was recreated.
     """
-    ends = insist(lambda ms: consumer.end_offsets(native(positions), ms), patience) if positions else {}
+    ends = retry(lambda ms: consumer.end_offsets(native(positions), ms), wait) if positions else {}
     wanted = {tp: at for tp, at in positions.items() if at.last_offset >= max(0, beginnings[tp])}
-    same = _canaries(consumer, manager, wanted, patience)
+    same = _unchanged(consumer, manager, wanted, wait)
     for tp, at in positions.items():
         end = ends[KafkaPartition(*tp)]
-        # The embedded broker tells ends that are too low; the record itself is the better witness.
+        # The embedded broker may report too low an end; the record itself is the better evidence.
         if at.next_offset > end and tp not in same:
             raise StreamError(
                 f"{place(tp, at.next_offset)}: the log ends at {end}, before the next record to learn from: "
-                "it was truncated, or the topic was created anew"
+                "it was truncated, or the topic was recreated"
             )
 
 
 def fetch_position(consumer: KafkaConsumer, tp: TopicPartition) -> int | None:
-    """Give the offset that the client fetches next, without any round trip.
+    """Return the offset that the client fetches next, without a request.
 
-    Unlike the offset after the last record it moves over transaction markers and compacted records.
+    Unlike the offset after the last record it moves past transaction markers and compacted records.
     The public ``position()`` may wait for a broker.
     """
     state = consumer._subscription.assignment[KafkaPartition(*tp)]  # type: ignore[attr-defined]
@@ -105,7 +105,7 @@ def fetch_position(consumer: KafkaConsumer, tp: TopicPartition) -> int | None:
 
 
 def place(tp: TopicPartition, offset: int) -> str:
-    """Name a place in the stream for messages.
+    """Return a position in the form used in messages.
 
     >>> place(TopicPartition("orders", 3), 1841)
     'orders[3]@1841'
@@ -114,25 +114,28 @@ def place(tp: TopicPartition, offset: int) -> str:
 
 
 def native(partitions: Iterable[TopicPartition]) -> list[KafkaPartition]:
-    """Give partitions, sorted, as the client's own type, which it insists on."""
+    """Return partitions, sorted, as kafka-python's own type, which it requires."""
     return sorted(KafkaPartition(*tp) for tp in partitions)
 
 
 def named(offsets: Mapping[KafkaPartition, int]) -> dict[TopicPartition, int]:
-    """Give offsets by our own type of partition."""
+    """Return offsets keyed by our own type of partition."""
     return {TopicPartition(*tp): offset for tp, offset in offsets.items()}
 
 
-def _canaries(
-    consumer: KafkaConsumer, manager: Manager, wanted: Mapping[TopicPartition, Position], patience: Patience
+def _unchanged(
+    consumer: KafkaConsumer,
+    manager: ConnectionManager,
+    wanted: Mapping[TopicPartition, Position],
+    wait: BrokerWait,
 ) -> set[TopicPartition]:
-    """Fetch the last record of each position; give the partitions where it is there and the same."""
+    """Fetch the last record of each position; return the partitions in which it is still the same."""
     consumer.assign(native(wanted))
     for tp, at in wanted.items():
         consumer.seek(KafkaPartition(*tp), at.last_offset)
     same: set[TopicPartition] = set()
     pending = set(wanted)
-    polls = _CANARY_POLLS
+    polls = _VERIFY_POLLS
     while pending and polls:
         answers = manager.answers
         seen = _poll_one(consumer, pending)
@@ -141,22 +144,25 @@ def _canaries(
         done = pending & (passed | seen.keys())
         pending -= done
         if done:
-            # Not pause(): kafka-python 3.0 forgets what it parks for a paused partition.
+            # Not pause(): kafka-python 3.0 loses records that it has buffered for a paused partition.
             consumer.assign(native(pending))
         elif manager.answers == answers:
-            patience.spend(manager.last_failure)
+            wait.keep_waiting(manager.last_failure)
         else:
             polls -= 1
     consumer.assign([])
     for tp in sorted(wanted.keys() - same):
-        log.warning("%s: the last record learned from is gone", place(tp, wanted[tp].last_offset))
+        log.warning(
+            "%s: the last record learned from no longer exists (compaction or retention)",
+            place(tp, wanted[tp].last_offset),
+        )
     return same
 
 
 def _poll_one(consumer: KafkaConsumer, pending: set[TopicPartition]) -> dict[TopicPartition, Record | None]:
-    """Give one record of one partition, or None for those that do not reach the offset asked for."""
+    """Return one record of one partition, or None for partitions that end before the requested offset."""
     try:
-        polled = consumer.poll(_CANARY_POLL_MS, max_records=1)
+        polled = consumer.poll(_VERIFY_POLL_MS, max_records=1)
     except errors.OffsetOutOfRangeError as error:
         return dict.fromkeys((TopicPartition(*tp) for tp in error.args[0]), None)
     except errors.RetriableError:
@@ -173,6 +179,6 @@ def _is_last(record: Record, at: Position) -> bool:
         raise StreamError(
             f"{place(TopicPartition(record.topic, record.partition), record.offset)}: this is not the record "
             f"that was learned from: timestamp and checksum are {found[0]} and {found[1]:#010x}, "
-            f"were {at.last_timestamp_ms} and {at.last_value_crc32:#010x}; the topic was created anew"
+            f"were {at.last_timestamp_ms} and {at.last_value_crc32:#010x}; the topic was recreated"
         )
     return True

@@ -1,4 +1,4 @@
-"""Looking at a cluster before anything is consumed: one finding for each thing that must hold."""
+"""Checking a cluster without consuming anything: one finding for each requirement."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,8 +14,8 @@ from streamlearn.errors import (
     StreamError,
     StreamlearnError,
 )
-from streamlearn.stream.kafka.connection import Manager, Patience, connected
-from streamlearn.stream.kafka.failures import translated
+from streamlearn.stream.kafka.client_errors import converted
+from streamlearn.stream.kafka.connection import BrokerWait, ConnectionManager, connect
 from streamlearn.stream.kafka.metadata import Topic, describe
 from streamlearn.stream.kafka.positions import start_offsets
 from streamlearn.stream.kafka.settings import brokers, settings_for
@@ -23,9 +23,9 @@ from streamlearn.stream.kafka.settings import brokers, settings_for
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that was looked at: what, whether it is as it should be, and one line about it.
+    """The result of one check: its name, whether it passed, and one line of explanation.
 
-    `exit_code` is what a daemon would end with because of it.
+    `exit_code` is the exit code of a daemon that fails this check.
     """
 
     name: str
@@ -35,7 +35,7 @@ class Finding:
 
     @classmethod
     def problem(cls, name: str, error: StreamlearnError) -> "Finding":
-        """Give what a refusal is worth."""
+        """Return the finding for a check that failed with `error`."""
         return cls(name, False, str(error), error.exit_code)
 
 
@@ -45,25 +45,25 @@ def probe(
     partitions: Sequence[int] | None = None,
     timeout_seconds: float = 10.0,
 ) -> list[Finding]:
-    """Look whether `topics` can be read; never raises.
+    """Check whether `topics` can be read; never raises.
 
-    Findings are named "client", "broker", "authentication", "topic NAME" and "read NAME". The first
-    that fails ends the list if nothing after it can be found out.
+    Findings are named "client", "broker", "authentication", "topic NAME" and "read NAME". If a check fails,
+    those that depend on it are left out.
     """
     where = brokers(client)
     ours = {"enable_auto_commit": False, "auto_offset_reset": "none", "isolation_level": "read_committed"}
     try:
         settings = settings_for(KafkaConsumer, client, ours)
-        consumer, manager = connected(KafkaConsumer, settings, Patience(where, timeout_seconds))
+        consumer, manager = connect(KafkaConsumer, settings, BrokerWait(where, timeout_seconds))
     except Exception as error:
-        return _not_connected(where, translated(error, where))
+        return _not_connected(where, converted(error, where))
     findings = [
         Finding("broker", True, f"{where}: a broker answers"),
         Finding("authentication", True, f"{where}: {_login(client)}"),
     ]
     try:
         for name in topics:
-            findings += _topic(consumer, manager, name, partitions, Patience(where, timeout_seconds))
+            findings += _topic(consumer, manager, name, partitions, BrokerWait(where, timeout_seconds))
     finally:
         consumer.close(autocommit=False, timeout_ms=1000)
     return findings
@@ -82,41 +82,41 @@ def _login(client: Mapping[str, Any]) -> str:
     mechanism = client.get("sasl_mechanism")
     if str(client.get("security_protocol", "")).startswith("SASL"):
         return f"the broker accepts the credentials ({mechanism})"
-    return "no credentials are asked for"
+    return "no credentials required"
 
 
 def _topic(
     consumer: KafkaConsumer,
-    manager: Manager,
+    manager: ConnectionManager,
     name: str,
     partitions: Sequence[int] | None,
-    patience: Patience,
+    wait: BrokerWait,
 ) -> list[Finding]:
     try:
-        topic = describe(manager, [name], patience).topics[name]
+        topic = describe(manager, [name], wait).topics[name]
     except Exception as error:
-        return [Finding.problem(f"topic {name}", translated(error, patience.where))]
+        return [Finding.problem(f"topic {name}", converted(error, wait.where))]
     absent = sorted(set(partitions or ()) - topic.partitions)
     count = len(topic.partitions)
     if absent:
-        why = StreamError(f"{name}: no partition {absent}, the topic has {count}")
+        why = StreamError(f"{name}: no partitions {absent}, the topic has {count}; see source.partitions")
         return [Finding.problem(f"topic {name}", why)]
     found = Finding(f"topic {name}", True, f"{name}: exists, partitions: {count}")
-    return [found, _readable(consumer, name, topic, partitions, patience)]
+    return [found, _readable(consumer, name, topic, partitions, wait)]
 
 
 def _readable(
-    consumer: KafkaConsumer, name: str, topic: Topic, partitions: Sequence[int] | None, patience: Patience
+    consumer: KafkaConsumer, name: str, topic: Topic, partitions: Sequence[int] | None, wait: BrokerWait
 ) -> Finding:
     chosen = topic.partitions if partitions is None else partitions
     asked = [TopicPartition(name, partition) for partition in chosen]
     try:
-        beginnings = start_offsets(consumer, asked, "earliest", patience)
-        ends = start_offsets(consumer, asked, "latest", patience)
+        beginnings = start_offsets(consumer, asked, "earliest", wait)
+        ends = start_offsets(consumer, asked, "latest", wait)
     except BrokerUnavailableError as error:
-        why = BrokerUnavailableError(f"{name}: a partition has no leader that answers: {error}")
+        why = BrokerUnavailableError(f"{name}: the leader of a partition does not answer: {error}")
         return Finding.problem(f"read {name}", why)
     except Exception as error:
-        return Finding.problem(f"read {name}", translated(error, f"{name}: {patience.where}"))
+        return Finding.problem(f"read {name}", converted(error, f"{name}: {wait.where}"))
     records = sum(ends.values()) - sum(beginnings.values())
-    return Finding(f"read {name}", True, f"{name}: can be read, holds about {records} records")
+    return Finding(f"read {name}", True, f"{name}: readable, about {records} records")

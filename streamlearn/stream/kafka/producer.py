@@ -1,4 +1,4 @@
-"""A topic to write to, with bounded memory and no error left unseen."""
+"""Writing to a topic, with bounded memory and every error reported."""
 
 # The stubs of kafka-python leave these calls untyped.
 # mypy: disable-error-code="no-untyped-call"
@@ -12,13 +12,13 @@ from typing import Any
 from kafka import KafkaAdminClient, KafkaProducer, errors
 
 from streamlearn.errors import BrokerUnavailableError, StreamlearnError
-from streamlearn.stream.kafka.connection import Patience, connected, insist
-from streamlearn.stream.kafka.failures import REFUSALS, translated
+from streamlearn.stream.kafka.client_errors import REFUSALS, converted
+from streamlearn.stream.kafka.connection import BrokerWait, connect, retry
 from streamlearn.stream.kafka.metadata import describe
 from streamlearn.stream.kafka.settings import brokers, settings_for
 
 _SLICE_SECONDS = 0.2
-# What a record costs in the client beside its bytes.
+# Memory per record in the client, in addition to its bytes.
 _RECORD_BYTES = 100
 # A broker that has just started may not know all topics yet.
 _GONE_SECONDS = 10.0
@@ -28,21 +28,21 @@ _FORCED_SECONDS = 1.0
 class KafkaSink:
     """Writes records to one topic in order; each is acknowledged by all in-sync replicas.
 
-    A record may arrive twice if a broker fails before it acknowledges. One that the broker refuses does
-    not hinder the others.
+    A record may be written twice if a broker fails before it acknowledges. A record that the broker rejects
+    does not affect the others.
 
     Parameters
     ----------
     client : kafka-python's own settings, verbatim.
-    topic : name of a topic that exists.
-    max_in_flight_bytes : `send` waits while more than this is unacknowledged.
-    connect_timeout_seconds : how long to wait for a broker at the start; None waits for ever.
-    stopping : asked while waiting; True ends the wait with BrokerUnavailableError.
+    topic : name of an existing topic.
+    max_in_flight_bytes : `send` blocks while more than this is unacknowledged.
+    connect_timeout_seconds : how long to wait for a broker at the start; None waits indefinitely.
+    stopping : polled while waiting; True ends the wait with BrokerUnavailableError.
 
     Attributes
     ----------
-    delivered, failed : counts of records, as far as they are known.
-    first_error : why the first failed record failed.
+    delivered, failed : numbers of records so far.
+    first_error : error of the first record that failed.
 
     Raises
     ------
@@ -62,17 +62,17 @@ class KafkaSink:
             "linger_ms": 20,
             "max_block_ms": 5000,
             "batch_size": 256 << 10,
-            # The broker knows better how large a record may be, and says so for each.
+            # The broker enforces its own limit, and reports it per record.
             "max_request_size": 64 << 20,
             "reconnect_backoff_max_ms": 2000,
-            # kafka-python's idempotent producer never sends again after one record was refused. One
-            # request at a time keeps the order instead; an acknowledgement that is lost repeats records.
+            # kafka-python's idempotent producer stops sending after one record was rejected. One request at a
+            # time keeps the order instead; a lost acknowledgement may duplicate records.
             "enable_idempotence": False,
             "max_in_flight_requests_per_connection": 1,
         }
         ours = {"acks": "all", "allow_auto_create_topics": False}
         settings = defaults | settings_for(KafkaProducer, client, ours)
-        self._patience = Patience(brokers(client), connect_timeout_seconds, stopping)
+        self._wait = BrokerWait(brokers(client), connect_timeout_seconds, stopping)
         self._stopping = stopping
         self._topic = topic
         self._limit = max_in_flight_bytes
@@ -82,12 +82,12 @@ class KafkaSink:
         self.failed = 0
         self.first_error: StreamlearnError | None = None
         # The producer would wait a minute for a topic that does not exist.
-        _require_topic(client, topic, self._patience)
-        self._producer, manager = connected(KafkaProducer, settings, self._patience)
+        _require_topic(client, topic, self._wait)
+        self._producer, manager = connect(KafkaProducer, settings, self._wait)
         self._metadata = manager.cluster
         self._unknown_since: float | None = None
-        # Otherwise the first send would look up the partitions, deaf to a stop.
-        insist(lambda _: self._producer.partitions_for(topic), self._patience)
+        # Otherwise the first send would look up the partitions, and could not be stopped.
+        retry(lambda _: self._producer.partitions_for(topic), self._wait)
 
     def send(
         self,
@@ -97,19 +97,19 @@ class KafkaSink:
         done: Callable[[StreamlearnError | None], None] | None = None,
         partition: int | None = None,
     ) -> None:
-        """Hand one record over; waits while too much is under way.
+        """Send one record; blocks while too much is unacknowledged.
 
         A record that cannot be delivered is counted, see `failed` and `first_error`.
 
         Parameters
         ----------
-        done : told, by the client's thread, of the acknowledgement or of why there is none.
-        partition : which one; the key decides if not given.
+        done : called from the client's thread with None once acknowledged, or with the error.
+        partition : which partition to write to; chosen by the key by default.
 
         Raises
         ------
-        AuthenticationError : the broker refuses us, and so will refuse every record.
-        BrokerUnavailableError : the program is stopping while the record waits.
+        AuthenticationError : the broker denies access, and would deny it for every record.
+        BrokerUnavailableError : the program stopped while the record was waiting.
         """
         size = len(key or b"") + len(value or b"") + _RECORD_BYTES
         self._reserve(size)
@@ -117,13 +117,13 @@ class KafkaSink:
             future = self._producer.send(
                 self._topic,
                 value=value,
-                # The client refuses a record that has neither key nor value.
+                # The client rejects a record that has neither key nor value.
                 key=b"" if key is None and value is None else key,
                 headers=list(headers),
                 partition=partition,
             )
         except REFUSALS as error:
-            raise translated(error, self._patience.where) from error
+            raise converted(error, self._wait.where) from error
         except Exception as error:
             self._settle(size, error, done)
         else:
@@ -131,9 +131,9 @@ class KafkaSink:
             future.add_errback(lambda error: self._settle(size, error, done))
 
     def is_gone(self) -> bool:
-        """Tell whether brokers that answer have not known the topic for a while; asked now and then.
+        """Return whether the brokers have not known the topic for ten seconds; to be called repeatedly.
 
-        The client would go on trying until its `delivery_timeout_ms`, as it does while no broker answers.
+        The client itself would retry until its `delivery_timeout_ms`, as it does while no broker answers.
         """
         now = time.monotonic()
         if self._metadata.partitions_for_topic(self._topic) is not None:
@@ -143,11 +143,11 @@ class KafkaSink:
         return self._unknown_since is not None and now - self._unknown_since >= _GONE_SECONDS
 
     def flush(self, timeout_seconds: float = 30.0) -> None:
-        """Wait until every record sent is delivered or has failed.
+        """Wait until every record is delivered or has failed.
 
         Raises
         ------
-        BrokerUnavailableError : some are still under way after the timeout.
+        BrokerUnavailableError : some are still unacknowledged after the timeout.
         """
         deadline = time.monotonic() + timeout_seconds
         with suppress(errors.KafkaTimeoutError):
@@ -155,27 +155,29 @@ class KafkaSink:
         with self._changed:
             if not self._changed.wait_for(lambda: self._in_flight_bytes == 0, deadline - time.monotonic()):
                 raise BrokerUnavailableError(
-                    f"{self._patience.where}: {self._in_flight_bytes} bytes for {self._topic} are not "
+                    f"{self._wait.where}: {self._in_flight_bytes} bytes for {self._topic} are not "
                     f"acknowledged after {timeout_seconds:.0f} s"
                 )
 
     def close(self, timeout_seconds: float = 5.0) -> None:
-        """Leave; what is not delivered in time is given up. Safe to call twice."""
+        """Close the client; records not delivered in time are dropped. Safe to call twice."""
         try:
             self._producer.close(timeout_seconds)
         except errors.KafkaTimeoutError:
-            # kafka-python 3.0 waits for records that are under way even with no time at all, and then leaves
-            # its thread running.
+            # kafka-python 3.0 waits for unacknowledged records even with a timeout of 0, and then leaves its
+            # thread running.
             self._producer._sender.force_close()  # type: ignore[attr-defined]
             with suppress(errors.KafkaTimeoutError):
                 self._producer.close(_FORCED_SECONDS)
 
     def _reserve(self, size: int) -> None:
         with self._changed:
-            # A record larger than the limit goes alone.
+            # A record larger than the limit is sent on its own.
             while self._in_flight_bytes and self._in_flight_bytes + size > self._limit:
                 if self._stopping():
-                    raise BrokerUnavailableError(f"{self._patience.where}: stopped while a record waits")
+                    raise BrokerUnavailableError(
+                        f"{self._wait.where}: stopped while a record was waiting to be sent"
+                    )
                 self._changed.wait(_SLICE_SECONDS)
             self._in_flight_bytes += size
 
@@ -185,7 +187,7 @@ class KafkaSink:
         error: Exception | None,
         done: Callable[[StreamlearnError | None], None] | None,
     ) -> None:
-        failure = None if error is None else translated(error, self._topic)
+        failure = None if error is None else converted(error, self._topic)
         with self._changed:
             self._in_flight_bytes -= size
             if failure is None:
@@ -206,17 +208,17 @@ def create_topic(
     connect_timeout_seconds: float | None = 30.0,
     stopping: Callable[[], bool] = lambda: False,
 ) -> bool:
-    """Create a topic with the cluster's default replication; False if it exists already.
+    """Create a topic with the cluster's default replication; return False if it already exists.
 
     Raises
     ------
     ConfigError, BrokerUnavailableError, AuthenticationError, StreamError
     """
-    patience = Patience(brokers(client), connect_timeout_seconds, stopping)
-    admin, _ = connected(KafkaAdminClient, settings_for(KafkaAdminClient, client, {}), patience)
+    wait = BrokerWait(brokers(client), connect_timeout_seconds, stopping)
+    admin, _ = connect(KafkaAdminClient, settings_for(KafkaAdminClient, client, {}), wait)
     wanted = {topic: {"num_partitions": partitions, "replication_factor": -1}}
     try:
-        insist(lambda ms: admin.create_topics(wanted, ms, wait_for_metadata=True), patience)
+        retry(lambda ms: admin.create_topics(wanted, ms, wait_for_metadata=True), wait)
     except StreamlearnError as error:
         if isinstance(error.__cause__, errors.TopicAlreadyExistsError):
             return False
@@ -226,9 +228,9 @@ def create_topic(
     return True
 
 
-def _require_topic(client: Mapping[str, Any], topic: str, patience: Patience) -> None:
-    admin, manager = connected(KafkaAdminClient, settings_for(KafkaAdminClient, client, {}), patience)
+def _require_topic(client: Mapping[str, Any], topic: str, wait: BrokerWait) -> None:
+    admin, manager = connect(KafkaAdminClient, settings_for(KafkaAdminClient, client, {}), wait)
     try:
-        describe(manager, [topic], patience)
+        describe(manager, [topic], wait)
     finally:
         admin.close()

@@ -1,8 +1,9 @@
-"""Reading assigned partitions from given offsets, through all that can go wrong on the way."""
+"""Reading assigned partitions from given offsets, and recovering from errors."""
 
 import logging
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from kafka import KafkaConsumer, errors
 from kafka import TopicPartition as KafkaPartition
@@ -10,7 +11,7 @@ from kafka.consumer.fetcher import ConsumerRecord
 
 from streamlearn.data import PartitionStatus, Position, TopicPartition
 from streamlearn.errors import StreamError
-from streamlearn.stream.kafka.failures import REFUSALS, reason, translated
+from streamlearn.stream.kafka.client_errors import REFUSALS, converted, reason
 from streamlearn.stream.kafka.positions import OnGap, fetch_position, lost_records, named, native, place
 
 log = logging.getLogger(__name__)
@@ -19,35 +20,29 @@ _REQUEST_MS = 1000
 _UNREADABLE = 3
 
 
+@dataclass(slots=True)
 class PartitionReader:
-    """The polling half of a consumer: knows where each partition is, and gets back there.
+    """Polls a consumer, tracks the position of each partition, and restores positions after errors.
 
-    Parameters
+    Attributes
     ----------
+    consumer : the current client.
     where : the brokers, for messages.
     on_gap, on_lost : as in `KafkaSource`.
-    renewed : makes another client, for one that cannot go on; None if no broker answers just now.
+    renewed : recreates the client if it is stuck; returns None if no broker answers at the moment.
     """
 
-    def __init__(
-        self,
-        consumer: KafkaConsumer,
-        where: str,
-        on_gap: OnGap,
-        on_lost: Callable[[TopicPartition, int], None],
-        renewed: Callable[[], KafkaConsumer | None],
-    ) -> None:
-        self._consumer = consumer
-        self._renewed = renewed
-        self._where = where
-        self._on_gap = on_gap
-        self._on_lost = on_lost
-        self._next: dict[TopicPartition, int] = {}
-        self._ends: dict[TopicPartition, int | None] = {}
-        # The ones that are fetched.
-        self._fetched: set[TopicPartition] = set()
-        self._failed_at: tuple[TopicPartition, int] | None = None
-        self._failures = 0
+    consumer: KafkaConsumer
+    where: str
+    on_gap: OnGap
+    on_lost: Callable[[TopicPartition, int], None]
+    renewed: Callable[[], KafkaConsumer | None]
+    _next: dict[TopicPartition, int] = field(default_factory=dict, init=False)
+    _ends: dict[TopicPartition, int | None] = field(default_factory=dict, init=False)
+    # Partitions that are currently fetched.
+    _fetched: set[TopicPartition] = field(default_factory=set, init=False)
+    _failed_at: tuple[TopicPartition, int] | None = field(default=None, init=False)
+    _failures: int = field(default=0, init=False)
 
     @property
     def partitions(self) -> Iterable[TopicPartition]:
@@ -55,60 +50,60 @@ class PartitionReader:
         return self._next.keys()
 
     def go_to(self, offsets: Mapping[TopicPartition, int]) -> None:
-        """Read these partitions too, from these offsets."""
+        """Read these partitions as well, from these offsets."""
         self._next |= offsets
         self._fetched |= offsets.keys()
         self._seek(offsets)
 
     def restrict(self, partitions: Iterable[TopicPartition]) -> None:
-        """Fetch from these only; the others stay where they are."""
-        # What was passed over without a record need not be passed over again.
+        """Fetch only from these; the others keep their positions."""
+        # Keeps the progress past offsets without records.
         self._next |= self.positions()
         resumed = set(partitions) - self._fetched
         self._fetched = set(partitions)
         self._seek({tp: self._next[tp] for tp in resumed})
 
     def change_to(self, consumer: KafkaConsumer) -> None:
-        """Go on with another client, from the same places."""
-        self._consumer = consumer
+        """Continue with another client, from the same positions."""
+        self.consumer = consumer
         self._seek({tp: self._next[tp] for tp in self._fetched})
 
     def positions(self) -> dict[TopicPartition, int]:
-        """Give what is fetched next, over markers and compacted records; only of what is fetched."""
-        return {tp: fetch_position(self._consumer, tp) or self._next[tp] for tp in self._fetched}
+        """Return the next offset of each fetched partition, past markers and compacted records."""
+        return {tp: fetch_position(self.consumer, tp) or self._next[tp] for tp in self._fetched}
 
     def _seek(self, offsets: Mapping[TopicPartition, int]) -> None:
-        self._consumer.assign(native(self._fetched))
+        self.consumer.assign(native(self._fetched))
         for tp, offset in offsets.items():
-            # A seek, even to the same place, throws away what was fetched from there.
-            if fetch_position(self._consumer, tp) != offset:
-                self._consumer.seek(KafkaPartition(*tp), offset)
+            # A seek, even to the same offset, discards what was already fetched.
+            if fetch_position(self.consumer, tp) != offset:
+                self.consumer.seek(KafkaPartition(*tp), offset)
 
     def ends(self, partitions: Iterable[TopicPartition]) -> dict[TopicPartition, int]:
-        """Ask for the ends of some partitions; nothing if that cannot be found out now."""
+        """Return the end offsets of some partitions; empty if the broker does not answer now."""
         try:
-            return named(self._consumer.end_offsets(native(partitions), _REQUEST_MS))
+            return named(self.consumer.end_offsets(native(partitions), _REQUEST_MS))
         except errors.KafkaError:
             return {}
 
     def add(self, partitions: Iterable[TopicPartition]) -> None:
-        """Read new partitions from their beginning; nothing happens if that cannot be found out now."""
+        """Read new partitions from their beginning; does nothing if the broker does not answer now."""
         try:
-            beginnings = named(self._consumer.beginning_offsets(native(partitions), _REQUEST_MS))
+            beginnings = named(self.consumer.beginning_offsets(native(partitions), _REQUEST_MS))
         except errors.RetriableError:
             return
         log.info("new partitions: %s", ", ".join(place(tp, at) for tp, at in sorted(beginnings.items())))
         self.go_to(beginnings)
 
     def poll(self, timeout_ms: int) -> Sequence[list[ConsumerRecord]]:
-        """Give the records that came, a list for each partition.
+        """Return the records that arrived, one list per partition.
 
         Raises
         ------
         StreamError, AuthenticationError : as in `KafkaSource.poll`.
         """
         try:
-            polled = self._consumer.poll(timeout_ms)
+            polled = self.consumer.poll(timeout_ms)
         except Exception as error:
             self._recover(error)
             return ()
@@ -117,14 +112,14 @@ class PartitionReader:
         return tuple(polled.values())
 
     def status(self) -> dict[TopicPartition, PartitionStatus]:
-        """Tell where each partition stands, from what the last fetches said."""
+        """Return the status of each partition, as of the last fetch."""
         return {tp: self._status(tp, at) for tp, at in self._next.items()}
 
     def _status(self, tp: TopicPartition, next_offset: int) -> PartitionStatus:
         position = None
         if tp in self._fetched:
-            position = fetch_position(self._consumer, tp)
-            end = self._consumer.highwater(KafkaPartition(*tp))
+            position = fetch_position(self.consumer, tp)
+            end = self.consumer.highwater(KafkaPartition(*tp))
             # None after an assignment, until the first fetch.
             self._ends[tp] = self._ends.get(tp) if end is None else end
         position = next_offset if position is None else position
@@ -133,39 +128,39 @@ class PartitionReader:
         return PartitionStatus(position, high_watermark, lag)
 
     def _recover(self, error: Exception) -> None:
-        """Go on after an error of a poll, or raise what it means."""
+        """Recover from an error of a poll, or raise our error for it."""
         if isinstance(error, errors.OffsetOutOfRangeError):
             self._return_into_range([TopicPartition(*tp) for tp in error.args[0]])
         elif isinstance(error, errors.LogTruncationError):
-            raise StreamError(f"{self._where}: the log was truncated: {reason(error)}") from error
+            raise StreamError(f"{self.where}: the log was truncated: {reason(error)}") from error
         elif isinstance(error, REFUSALS):
-            raise translated(error, self._where) from error
+            raise converted(error, self.where) from error
         elif isinstance(error, errors.RetriableError):
-            log.debug("%s: %s", self._where, reason(error))
+            log.debug("%s: %s", self.where, reason(error))
             time.sleep(0.1)
         else:
             self._retry_unreadable(error)
 
     def _return_into_range(self, partitions: Sequence[TopicPartition]) -> None:
         try:
-            beginnings = named(self._consumer.beginning_offsets(native(partitions), _REQUEST_MS))
-            ends = named(self._consumer.end_offsets(native(partitions), _REQUEST_MS))
+            beginnings = named(self.consumer.beginning_offsets(native(partitions), _REQUEST_MS))
+            ends = named(self.consumer.end_offsets(native(partitions), _REQUEST_MS))
         except errors.RetriableError:
-            # The next fetch will be out of range again.
+            # The next fetch will be out of range again, and retried.
             return
         for tp in partitions:
             if self._next[tp] > ends[tp]:
                 raise StreamError(
                     f"{place(tp, self._next[tp])}: the log ends at {ends[tp]}, before the next record: "
-                    "it was truncated, or the topic was created anew"
+                    "it was truncated, or the topic was recreated"
                 )
         positions = {tp: Position(self._next[tp]) for tp in partitions}
-        for tp, count in lost_records(positions, beginnings, self._on_gap).items():
-            self._on_lost(tp, count)
+        for tp, count in lost_records(positions, beginnings, self.on_gap).items():
+            self.on_lost(tp, count)
             self.go_to({tp: beginnings[tp]})
 
     def _retry_unreadable(self, error: Exception) -> None:
-        """Fetch again what could not be decoded; it may have been damaged on the way."""
+        """Fetch again what could not be decoded: it may have been damaged in transit."""
         failed_at = self._stuck_at()
         self._failures = self._failures + 1 if failed_at == self._failed_at else 1
         self._failed_at = failed_at
@@ -174,13 +169,13 @@ class PartitionReader:
                 f"{place(*failed_at)}: the batch of this record cannot be read, tried {self._failures} "
                 f"times: {reason(error)}"
             ) from error
-        # kafka-python's iterator is dead but not dropped, and a seek to the same offset would keep it:
-        # poll() then spins for ever.
-        consumer = self._renewed()
+        # kafka-python keeps its failed iterator, even after a seek to the same offset, and poll() would spin
+        # indefinitely: only a new client helps.
+        consumer = self.renewed()
         if consumer is not None:
             self.change_to(consumer)
 
     def _stuck_at(self) -> tuple[TopicPartition, int]:
-        fetched = self._consumer._fetcher._next_partition_records  # type: ignore[attr-defined]
+        fetched = self.consumer._fetcher._next_partition_records  # type: ignore[attr-defined]
         tp = TopicPartition(*fetched.topic_partition) if fetched else min(self._next)
         return tp, self._next[tp]

@@ -1,4 +1,4 @@
-"""The client settings a user gives, checked against what kafka-python knows."""
+"""Checking the user's client settings against those that kafka-python has."""
 
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
@@ -8,39 +8,39 @@ from typing import Any
 from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer
 
 from streamlearn.errors import ConfigError
-from streamlearn.stream.kafka.oauth import Tokens
+from streamlearn.stream.kafka.oauth import TokenProvider
 
 Client = type[KafkaConsumer] | type[KafkaProducer] | type[KafkaAdminClient]
 
 _CLIENTS: tuple[Client, ...] = (KafkaConsumer, KafkaProducer, KafkaAdminClient)
 _FILES = ("ssl_cafile", "ssl_certfile", "ssl_keyfile", "ssl_crlfile")
-# Settings whose value the promises of this package depend on.
+# Settings that a user cannot change, since our guarantees depend on them.
 _OURS = {
     "auto_offset_reset": "offsets come from the checkpoint",
     "enable_auto_commit": "offsets come from the checkpoint",
-    "group_id": "it has a setting of its own",
-    "max_poll_records": "it has a setting of its own",
+    "group_id": "use source.group",
+    "max_poll_records": "use source.max_poll_records",
     "key_deserializer": "keys stay bytes",
-    # A deserializer that raises leaves poll() spinning with no way past the record.
+    # A deserializer that raises makes poll() spin on that record indefinitely.
     "value_deserializer": "values are decoded by the codec",
     "key_serializer": "keys stay bytes",
     "value_serializer": "values are encoded by the codec",
-    "allow_auto_create_topics": "a topic is never created by asking for it",
-    "acks": "records are kept by all in-sync replicas",
-    "bootstrap_timeout_ms": "it has a setting of its own",
-    "consumer_timeout_ms": "records are polled",
-    "kafka_client": "it is wired by streamlearn",
+    "allow_auto_create_topics": "topics are never created implicitly",
+    "acks": "records must reach all in-sync replicas",
+    "bootstrap_timeout_ms": "use source.connect_timeout_seconds",
+    "consumer_timeout_ms": "records are polled, not iterated over",
+    "kafka_client": "streamlearn sets it",
 }
 
 
 def settings_for(client: Client, given: Mapping[str, Any], ours: Mapping[str, Any]) -> dict[str, Any]:
-    """Give the settings of one kind of client: those given, and ours over them.
+    """Return the settings of one kind of client: the given ones, overridden by ours.
 
-    A mapping may hold settings of the other kinds; they are left out.
+    Settings of the other kinds of clients are allowed, and left out.
 
     Raises
     ------
-    ConfigError : a key that no client knows, one that is not the user's to set, or a missing TLS file.
+    ConfigError : a key that no client has, one that a user cannot set, or a missing TLS file.
     """
     known = {key for kind in _CLIENTS for key in kind.DEFAULT_CONFIG}
     for key in given:
@@ -50,13 +50,13 @@ def settings_for(client: Client, given: Mapping[str, Any], ours: Mapping[str, An
             raise ConfigError(f"unknown kafka client setting {key!r}{nearest(key, known - _OURS.keys())}")
     for key in _FILES:
         if given.get(key) and not Path(given[key]).is_file():
-            raise ConfigError(f"kafka client setting {key!r}: no file {given[key]}")
+            raise ConfigError(f"kafka client setting {key!r}: no such file: {given[key]}")
     settings = {key: _shaped(key, value) for key, value in given.items() if key in client.DEFAULT_CONFIG}
     return settings | {key: value for key, value in ours.items() if key in client.DEFAULT_CONFIG}
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """Give the end of a message about an unknown name: the names it may have meant.
+    """Return the end of a message about an unknown name: similar known names, if any.
 
     >>> nearest("bootstrap_server", ["bootstrap_servers", "client_id"])
     "; did you mean 'bootstrap_servers'?"
@@ -66,13 +66,13 @@ def nearest(name: str, known: Iterable[str]) -> str:
 
 
 def brokers(given: Mapping[str, Any]) -> str:
-    """Give the configured brokers as one string for messages."""
+    """Return the configured brokers as one string, for messages."""
     servers = given.get("bootstrap_servers", "localhost:9092")
     return servers if isinstance(servers, str) else ",".join(servers)
 
 
 def _shaped(key: str, value: Any) -> Any:
     if key == "sasl_oauth_token_provider" and isinstance(value, str):
-        return Tokens(value)
+        return TokenProvider(value)
     # YAML has no tuples, and kafka-python compares versions as tuples.
     return tuple(value) if key == "api_version" and isinstance(value, list) else value

@@ -1,4 +1,4 @@
-"""Whether one partition has gone silent while the client looks alive: then only a new client helps."""
+"""Detecting a stalled partition of a client that otherwise works: only recreating the client helps."""
 
 from collections.abc import Callable, Iterable, Mapping
 
@@ -7,15 +7,15 @@ from streamlearn.data import TopicPartition
 _LOOKS = 3
 
 
-class StallWatch:
-    """Watches for partitions that hold records and give none.
+class StallDetector:
+    """Detects partitions with unread records that return none.
 
-    A partition may wait its turn while others are read and learned, so that time alone is no sign: the
-    client must also have been polled more often than there are partitions.
+    A partition may just wait while others are read, so time alone proves nothing: the client must also have
+    been polled more often than there are partitions.
 
     Parameters
     ----------
-    stall_seconds : how long a partition that is behind may be silent.
+    stall_seconds : how long a partition with unread records may return none.
     clock : monotonic seconds.
     """
 
@@ -25,7 +25,7 @@ class StallWatch:
         self._polls = 0
         self._next_look = clock()
         self._positions: dict[TopicPartition, int] = {}
-        # When, and at which poll, a silent partition was first seen to be behind.
+        # For each silent partition with unread records: when it was first seen, and at which poll.
         self._behind: dict[TopicPartition, tuple[float, int]] = {}
 
     def look(
@@ -33,12 +33,12 @@ class StallWatch:
         positions: Mapping[TopicPartition, int],
         ends_of: Callable[[Iterable[TopicPartition]], Mapping[TopicPartition, int]],
     ) -> list[TopicPartition]:
-        """Give the partitions that have stalled; to be called after every poll that a broker answered.
+        """Return the partitions that have stalled; to be called after every answered poll.
 
         Parameters
         ----------
-        positions : what is fetched next.
-        ends_of : asks for the ends of some partitions; is called a few times in `stall_seconds`.
+        positions : the next offset of each fetched partition.
+        ends_of : returns the end offsets of some partitions; called about three times per `stall_seconds`.
         """
         now = self._clock()
         self._polls += 1
@@ -58,6 +58,6 @@ class StallWatch:
         ]
 
     def forget(self) -> None:
-        """Begin anew: the client is a new one, or no broker answers."""
+        """Start over, since the client is new or no broker answers."""
         self._positions.clear()
         self._behind.clear()

@@ -13,7 +13,7 @@ from streamlearn.app.build_tagger import warm_up
 from streamlearn.app.evaluate import Evaluation, open_examples
 from streamlearn.config.learned_part import digest, learned_part
 from streamlearn.config.schema import Config
-from streamlearn.corpus.files import Located
+from streamlearn.corpus.example_reader import Located
 from streamlearn.events import Learned
 from tests.benchmarks.accuracy.tasks import CRITERION_PASSES, CRITERION_POINTS, LEARNERS, Task
 

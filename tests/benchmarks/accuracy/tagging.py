@@ -15,7 +15,7 @@ from zlib import crc32
 from streamlearn.app.evaluate import BATCH, Evaluation, batches
 from streamlearn.app.workers import spread
 from streamlearn.config.load import load
-from streamlearn.corpus.files import Located
+from streamlearn.corpus.example_reader import Located
 from streamlearn.data import Example
 from streamlearn.stream.record_codec import encode
 from tests.benchmarks.accuracy.runs import read

@@ -1,16 +1,16 @@
-from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from streamlearn.errors import BrokerUnavailableError, StreamError
 from streamlearn.stream.deadletters.outbox import Done, Outbox
 from streamlearn.stream.deadletters.spool import Spool, read_spool
-from tests.stream.deadletters.test_letter import letter
+from tests.stream.deadletters.test_dead_letter import letter
 
 
 class Topic:
-    """A topic that answers when it is told to."""
+    """A topic that acknowledges when the test says so."""
 
     def __init__(self) -> None:
         self.waiting: list[Done] = []
@@ -20,15 +20,9 @@ class Topic:
     def is_gone(self) -> bool:
         return self.is_deleted
 
-    def send(
-        self,
-        key: bytes | None,
-        value: bytes | None,
-        headers: Sequence[tuple[str, bytes]] = (),
-        done: Done | None = None,
-    ) -> None:
+    def send(self, *record: Any, **_: Any) -> None:
+        key, value, headers, done = record
         assert (key, headers[0]) == (b"\x00k", ("content-type", b"application/json"))
-        assert done is not None
         self.values.append(value)
         self.waiting.append(done)
 

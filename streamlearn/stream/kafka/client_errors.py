@@ -1,4 +1,4 @@
-"""kafka-python's errors in the terms of our own tree."""
+"""Converting kafka-python's errors to ours."""
 
 from kafka import errors
 
@@ -12,14 +12,14 @@ from streamlearn.errors import (
 
 
 class TlsError(errors.KafkaConnectionError):
-    """Client and broker cannot agree on TLS: a certificate is not trusted, or one of them speaks none."""
+    """The TLS handshake fails: a certificate is not trusted, or one side does not use TLS."""
 
 
 class TokenError(errors.KafkaError):
-    """The callable that gives OAUTHBEARER tokens gave none."""
+    """The callable for OAUTHBEARER tokens returned no valid token."""
 
 
-# Errors that no amount of waiting cures.
+# Errors that retrying cannot fix.
 REFUSALS = (
     errors.SaslAuthenticationFailedError,
     errors.AuthorizationError,
@@ -31,23 +31,23 @@ REFUSALS = (
 
 
 def reason(error: BaseException) -> str:
-    """Give one line that says what a kafka-python error is about."""
+    """Return a kafka-python error as one line."""
     text = " ".join(str(error).split()) or type(error).__name__
     return text if type(error).__name__ in text else f"{type(error).__name__}: {text}"
 
 
-def translated(error: Exception, where: str) -> StreamlearnError:
-    """Give the error of our tree for one that a kafka-python client raised.
+def converted(error: Exception, where: str) -> StreamlearnError:
+    """Return our error for one that a kafka-python client raised.
 
     Parameters
     ----------
-    where : brokers or topic that the client was talking to; begins the message.
+    where : brokers or topic involved; begins the message.
     """
     if isinstance(error, StreamlearnError):
         return error
     if isinstance(error, TlsError):
         return AuthenticationError(
-            f"{where}: no TLS: {error.args[0]}; look at kafka.security_protocol and kafka.ssl_cafile"
+            f"{where}: TLS failed: {error.args[0]}; check kafka.security_protocol and kafka.ssl_cafile"
         )
     if isinstance(error, TokenError):
         return AuthenticationError(f"{where}: no OAUTHBEARER token: {error.args[0]}")
@@ -58,18 +58,18 @@ def translated(error: Exception, where: str) -> StreamlearnError:
             f"{where}: not permitted: topic {named}; grant READ on it (WRITE to produce)"
         )
     if isinstance(error, errors.AuthorizationError):
-        return AuthenticationError(f"{where}: not permitted, grant the access: {reason(error)}")
+        return AuthenticationError(f"{where}: not permitted: {reason(error)}; grant this access to the user")
     if isinstance(error, REFUSALS):
-        return AuthenticationError(f"{where}: the broker refused the credentials: {reason(error)}")
+        return AuthenticationError(f"{where}: the broker rejected the credentials: {reason(error)}")
     if isinstance(error, errors.InvalidTopicError):
         return ConfigError(
-            f"{where}: no name of a topic, wanted up to 249 letters, digits and . _ -: {reason(error)}"
+            f"{where}: not a valid topic name, wanted up to 249 letters, digits and . _ -: {reason(error)}"
         )
     if isinstance(error, errors.UnknownTopicOrPartitionError):
         return StreamError(f"{where}: the topic does not exist: {reason(error)}")
     if isinstance(error, errors.RetriableError):
         return BrokerUnavailableError(f"{where}: no broker answered: {reason(error)}")
-    # Clients check their settings by whatever exception came to hand.
+    # Clients report bad settings with various exceptions.
     if isinstance(error, errors.KafkaConfigurationError | ValueError | TypeError | AssertionError | OSError):
-        return ConfigError(f"{where}: kafka-python refuses the client settings: {reason(error)}")
+        return ConfigError(f"{where}: kafka-python rejects the client settings: {reason(error)}")
     return StreamError(f"{where}: {reason(error)}")

@@ -2,10 +2,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamlearn.corpus.columns import ColumnReader
-from streamlearn.corpus.layout import ColumnLayout
+from streamlearn.corpus.column_layout import ColumnLayout
+from streamlearn.corpus.column_reader import ColumnReader
+from streamlearn.corpus.prediction_formats import to_columns, to_json_line
 from streamlearn.corpus.read_report import ReadReport
-from streamlearn.corpus.writing import to_columns, to_json_line
 from streamlearn.data import Alternative, Example, Prediction
 from streamlearn.errors import RecordError
 from streamlearn.stream.record_codec import decode
@@ -54,5 +54,5 @@ def test_columns_can_be_read_back(words: list[str], labels: list[str]) -> None:
 
 @pytest.mark.parametrize("value", ["", "a\tb", "a\nb", "\r"])
 def test_values_that_rows_cannot_hold_are_refused(value: str) -> None:
-    with pytest.raises(RecordError, match=r"w\[1\] is .*write JSON Lines"):
+    with pytest.raises(RecordError, match=r"w\[1\] is .*use JSON Lines"):
         to_columns(Example({"w": ["a", value]}), Prediction(["O", "O"]))

@@ -1,4 +1,4 @@
-"""Publishing how far we are to the broker, for tools that show consumer lag."""
+"""Publishing offsets to the broker, for tools that show consumer lag."""
 
 # The stubs of kafka-python leave these calls untyped.
 # mypy: disable-error-code="no-untyped-call"
@@ -13,8 +13,8 @@ from kafka.coordinator.consumer import ConsumerCoordinator
 from kafka.net.compat import KafkaNetClient
 
 from streamlearn.data import Position, TopicPartition
-from streamlearn.stream.kafka.connection import Manager
-from streamlearn.stream.kafka.failures import reason
+from streamlearn.stream.kafka.client_errors import reason
+from streamlearn.stream.kafka.connection import ConnectionManager
 
 log = logging.getLogger(__name__)
 
@@ -22,18 +22,18 @@ _CLOSE_MS = 2000
 
 
 class OffsetPublisher:
-    """Commits offsets under a group that nobody joins.
+    """Commits offsets of a consumer group without joining it.
 
     The consumer itself has no group: with one, each poll would wait for the group's coordinator, and
     reading would depend on permissions and brokers that only monitoring needs.
 
     Attributes
     ----------
-    refusal : why the broker lets nothing be published under this group, if it never did; None else. Once
-        something was published, a refusal is no more than a warning: learning goes on.
+    refusal : the error if this group may not commit and never could, else None. Once a commit has succeeded,
+        failures are only logged as a warning and learning continues.
     """
 
-    def __init__(self, manager: Manager, group_id: str) -> None:
+    def __init__(self, manager: ConnectionManager, group_id: str) -> None:
         self._coordinator = ConsumerCoordinator(
             KafkaNetClient(net=manager.net, manager=manager),
             SubscriptionState(),
@@ -47,7 +47,7 @@ class OffsetPublisher:
         self.refusal: errors.KafkaError | None = None
 
     def publish(self, positions: Mapping[TopicPartition, Position]) -> None:
-        """Commit soon; neither waits nor raises."""
+        """Commit in the background; neither waits nor raises."""
         offsets = {KafkaPartition(*tp): OffsetAndMetadata(at.next_offset) for tp, at in positions.items()}
         if not offsets:
             return
@@ -58,7 +58,7 @@ class OffsetPublisher:
             self._published(offsets, error)
 
     def close(self) -> None:
-        """Wait a little until what was published last has arrived."""
+        """Wait up to two seconds for the last commit to be acknowledged."""
         if not self._offsets:
             return
         try:
@@ -72,5 +72,5 @@ class OffsetPublisher:
             return
         self._ever = self._ever or not isinstance(response, Exception)
         if isinstance(response, Exception) and not self._failing:
-            log.warning("offsets for lag tools cannot be committed: %s", reason(response))
+            log.warning("cannot commit offsets for lag monitoring, learning continues: %s", reason(response))
         self._failing = isinstance(response, Exception)

@@ -1,4 +1,4 @@
-"""Sequences from files and standard input, JSON Lines or columns: what produce, evaluate and predict read."""
+"""Reading sequences from files and standard input, as JSON Lines or columns, for all commands."""
 
 import codecs
 import io
@@ -10,8 +10,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from streamlearn.corpus.columns import ColumnReader
-from streamlearn.corpus.inputs import (
+from streamlearn.corpus.column_layout import ColumnLayout
+from streamlearn.corpus.column_reader import ColumnReader
+from streamlearn.corpus.input_files import (
     STDIN,
     byte_lines,
     detect_encoding,
@@ -19,7 +20,6 @@ from streamlearn.corpus.inputs import (
     require_readable,
     text_lines,
 )
-from streamlearn.corpus.layout import ColumnLayout
 from streamlearn.corpus.read_report import ReadReport
 from streamlearn.data import Example
 from streamlearn.errors import Reason, RecordError, UsageError
@@ -31,12 +31,12 @@ _JSON_SUFFIXES = (".jsonl", ".ndjson", ".json")
 _CONLLU_SUFFIXES = (".conllu", ".conllup")
 _JSON_OBJECT = re.compile(r"\s*\{\s*[\"}]")
 _MAX_LINE_CHARS = 1 << 20
-# A line that is longer than its value may be, with a line end of two bytes, by this much is cut off.
+# A line this much longer than the limit of its value was cut off (a line end takes up to two bytes).
 _CUT_BYTES = 3
 
 
 class Located(NamedTuple):
-    """An Example and where it stands: `line` is that of its first token or of its JSON object."""
+    """An Example with its file and the line of its first token or its JSON object."""
 
     example: Example
     path: str
@@ -44,25 +44,25 @@ class Located(NamedTuple):
 
 
 class ExampleReader:
-    """Iterates over the good sequences of several files and counts the others.
+    """Iterates over the valid sequences of several files and counts the others.
 
-    One bad sequence never ends a file. JSON Lines or columns: by the name (.jsonl, .ndjson, .json; .conllu),
-    else by the content; a name may end in .gz, and gzip is known by its content anyway. A reader can be
-    iterated again, for another pass, and its counts go on; standard input can be read only once.
+    A bad sequence is skipped, the rest of its file is read. JSON Lines or columns: by the name (.jsonl,
+    .ndjson, .json; .conllu), else by the content; a name may also end in .gz, and gzip is detected by content
+    anyway. A reader can be iterated again for another pass, which adds to its counts; standard input only
+    once.
 
     Parameters
     ----------
-    paths : files in order; "-" is standard input.
+    paths : files, in order; "-" is standard input.
     form : "json", "columns", or "auto" as above.
     layout : what the columns mean.
     codec : limits for JSON Lines.
-    encoding : of the text, or "auto": by the byte order mark, else UTF-8.
-    on_refused : called with each refusal.
+    encoding : of the text; "auto" goes by the byte order mark, else UTF-8.
+    on_refused : called with the error of each rejected sequence.
 
     Raises
     ------
-    UsageError : a file cannot be read at all, with where and why; at once where it is missing, else while
-        iterating.
+    UsageError : a file cannot be read at all; raised immediately if it is missing, else while iterating.
     """
 
     def __init__(
@@ -88,27 +88,27 @@ class ExampleReader:
 
     @property
     def accepted(self) -> int:
-        """How many sequences were given out."""
+        """Number of sequences returned."""
         return self._report.accepted
 
     @property
     def refused(self) -> Counter[Reason]:
-        """How many were not, by reason."""
+        """Number of rejected sequences by reason."""
         return self._report.refused
 
     @property
     def repaired(self) -> Counter[str]:
-        """What was put right or skipped, by kind."""
+        """Number of repairs and skipped lines by kind."""
         return self._report.repaired
 
     @property
     def messages(self) -> list[str]:
-        """The first refusals, each "file:line: what is wrong"."""
+        """The first errors, each "file:line: what is wrong"."""
         return self._report.messages
 
     @property
     def bytes_read(self) -> int:
-        """How much was read, in bytes of the files as they are (compressed)."""
+        """Number of bytes read so far, of compressed files in compressed bytes."""
         return self._bytes_read
 
     @property
@@ -118,7 +118,7 @@ class ExampleReader:
 
     @property
     def total_bytes(self) -> int | None:
-        """How much there is to read, or None where that cannot be known."""
+        """Total size of the files, or None if it cannot be known."""
         try:
             return None if self.has_stdin else sum(Path(path).stat().st_size for path in self._paths)
         except OSError:
@@ -162,7 +162,7 @@ class ExampleReader:
         else:
             form = "json" if name.endswith(_JSON_SUFFIXES) or _JSON_OBJECT.match(head) else "columns"
         if form == "json" and head.lstrip().startswith("["):
-            raise UsageError(f"{path}: a JSON array, wanted one object a line (jq -c '.[]' makes them)")
+            raise UsageError(f"{path}: a JSON array, wanted one object per line (jq -c '.[]' converts it)")
         return form
 
     def _read_json(self, path: str, lines: Iterable[bytes]) -> Iterator[tuple[int, Example]]:
@@ -171,8 +171,8 @@ class ExampleReader:
             if not value:
                 continue
             try:
-                # A cut line may look whole when only blanks are left of it.
-                _check_whole(line, self._codec.max_bytes)
+                # A line cut off within trailing blanks may look complete.
+                _check_not_cut(line, self._codec.max_bytes)
                 example = self._codec.decode_value(value)
             except RecordError as error:
                 self._report.refuse(RecordError(error.reason, f"{path}:{number}: {error}"))
@@ -188,9 +188,9 @@ def _known_encoding(encoding: str) -> str:
     if encoding == "auto":
         return encoding
     try:
-        "".encode(encoding)  # unlike a mere lookup, this refuses codecs that are not for text
+        "".encode(encoding)  # unlike a lookup, this rejects codecs that are not for text
     except LookupError as error:
-        raise UsageError(f"encoding {encoding!r} is unknown; try utf-8, utf-16 or latin-1") from error
+        raise UsageError(f"unknown encoding {encoding!r}; try utf-8, utf-16 or latin-1") from error
     name = codecs.lookup(encoding).name
     return "auto" if name == "utf-8" else name
 
@@ -203,13 +203,15 @@ def _utf8_lines(stream: io.BufferedReader, encoding: str, max_bytes: int) -> Ite
     return byte_lines(stream, max_bytes)
 
 
-def _check_whole(line: bytes, max_bytes: int) -> None:
+def _check_not_cut(line: bytes, max_bytes: int) -> None:
     if len(line) >= max_bytes + _CUT_BYTES:
-        raise RecordError(Reason.TOO_LARGE, f"the line has more than {max_bytes} bytes")
+        raise RecordError(Reason.TOO_LARGE, f"the line has more than {max_bytes:,} bytes")
 
 
 def _refuse_long(path: str, lines: Iterable[str]) -> Iterator[str]:
     for number, line in enumerate(lines, 1):
         if len(line) >= _MAX_LINE_CHARS:
-            raise UsageError(f"{path}:{number}: a line of more than {_MAX_LINE_CHARS} characters: no columns")
+            raise UsageError(
+                f"{path}:{number}: a line of more than {_MAX_LINE_CHARS:,} characters: not a column file"
+            )
         yield line

@@ -1,13 +1,14 @@
-"""CoNLL and CRF++ column files: one token a row, blank lines between sequences.
+"""CoNLL and CRF++ column files: one token per row, blank lines between sequences.
 
-A reader of such files must guess. These are the guesses, and none is silent:
+The format has no specification, so a reader has to guess. These are the guesses; each is counted and
+reported:
 
-* A line of spaces and tabs only is blank. A row that starts with ``-DOCSTART-`` is a blank line, too.
-* A line that starts with ``#`` is a comment where it stands before the first token of a sequence and does
-  not look like one of its rows, that is, has another number of columns or another separator. So the token
-  ``#`` stays a token; ``# key = value`` is always a comment. Later in a sequence ``#`` starts a token.
-* CoNLL-U's multiword ranges (``1-2``) and empty nodes (``5.1``) hold no word of the sentence: skipped.
-* Bytes that are not UTF-8, NUL characters, rows of unequal width and empty fields refuse their sequence,
+* A line of only spaces and tabs is blank. A row that starts with ``-DOCSTART-`` counts as a blank line, too.
+* A line that starts with ``#`` is a comment if it comes before the first token of a sequence and differs from
+  the rows of that sequence in its number of columns or its separator. So the token ``#`` remains a token;
+  ``# key = value`` is always a comment. Later in a sequence ``#`` starts a token.
+* CoNLL-U's multiword ranges (``1-2``) and empty nodes (``5.1``) are not words of the sentence: skipped.
+* Bytes that are not UTF-8, NUL characters, rows of unequal width and empty fields reject their sequence,
   never the rest of the file.
 """
 
@@ -16,7 +17,7 @@ from collections.abc import Callable, Iterable, Iterator
 from operator import methodcaller
 from typing import NamedTuple
 
-from streamlearn.corpus.layout import CONLLU_NAMES, ColumnLayout
+from streamlearn.corpus.column_layout import CONLLU_NAMES, ColumnLayout
 from streamlearn.corpus.read_report import ReadReport
 from streamlearn.data import Example
 from streamlearn.errors import Reason, RecordError, UsageError
@@ -29,19 +30,19 @@ _NOT_A_WORD = re.compile(r"[0-9]+([-.])[0-9]+")
 _NOT_A_WORD_KINDS = {"-": "multiword ranges skipped", ".": "empty nodes skipped"}
 _CONLLU_WIDTH = len(CONLLU_NAMES)
 _LINE_ENDS = {"\r\n": "CRLF line ends", "\r": "CR line ends"}
-# First characters of the lines that need a closer look.
+# First characters of lines that may be blank.
 _MAY_SEPARATE = frozenset(["", " ", "\t", "-"])
 
-# Lines may be long and many, but not both: a small compressed file holds gigabytes of one sequence.
+# Bounds memory: a small compressed file may expand to gigabytes of a single sequence.
 _MAX_BLOCK_CHARS = 32 << 20
 
 _split_at_tabs = methodcaller("split", "\t")
 
 
 class Block(NamedTuple):
-    """Neighbouring lines that are not blank; `first` is the number of the first, counted from 1.
+    """Adjacent lines that are not blank; `first` is the line number of the first, from 1.
 
-    `is_cut` says that there were more of them.
+    `is_cut` is set if there were more lines than fit.
     """
 
     first: int
@@ -50,11 +51,11 @@ class Block(NamedTuple):
 
 
 def blocks(lines: Iterable[str], report: ReadReport, max_lines: int) -> Iterator[Block]:
-    """Cut lines at the blank ones, in bounded memory: what is longer than `max_lines` loses its end.
+    """Cut lines at blank ones, in bounded memory: blocks of more than `max_lines` are cut off.
 
     Parameters
     ----------
-    lines : with their line ends, as a file opened with ``newline=""`` gives them.
+    lines : with their line ends, as from a file opened with ``newline=""``.
     """
     first, size, is_cut = 1, 0, False
     block: list[str] = []
@@ -94,9 +95,9 @@ class ColumnReader:
 
     Parameters
     ----------
-    path : what messages call the file.
+    path : name of the file in messages.
     layout : what its columns mean.
-    report : counts what becomes of each sequence.
+    report : counts accepted, repaired and rejected sequences.
     """
 
     def __init__(self, path: str, layout: ColumnLayout, report: ReadReport) -> None:
@@ -105,18 +106,18 @@ class ColumnReader:
         self._report = report
         self._header_due = layout.header
         self._width = layout.known_width
-        # Whether the last good sequence had tabs: what a sequence of "#" alone is measured by.
+        # Whether the last good sequence had tabs: used to interpret a sequence of only "#" lines.
         self._tabbed = False
-        # Room for comments beside the tokens.
+        # Leaves room for comments in addition to the tokens.
         self._max_lines = 2 * layout.max_tokens
         self._most_tokens = f"{layout.max_tokens} tokens"
 
     def read(self, lines: Iterable[str]) -> Iterator[tuple[int, Example]]:
-        r"""Give each good sequence with the number of its first line, and report the others.
+        r"""Yield each valid sequence with the number of its first line, and report the others.
 
         Raises
         ------
-        UsageError : the label column is not there, or the header row cannot be one.
+        UsageError : there is no label column, or the header row is invalid.
 
         Examples
         --------
@@ -169,7 +170,9 @@ class ColumnReader:
         if "\0" in text:
             line = block.first + text.count("\n", 0, text.index("\0"))
             raise self._error(
-                Reason.ENCODING, line, "a NUL character: damaged, or UTF-16 without a byte order mark"
+                Reason.ENCODING,
+                line,
+                "a NUL character: the file is damaged, or UTF-16 without a byte order mark",
             )
         if text.isascii():
             return
@@ -179,7 +182,9 @@ class ColumnReader:
             line = block.first + text.count("\n", 0, error.start)
             byte = ord(text[error.start]) & 0xFF
             raise self._error(
-                Reason.ENCODING, line, f"byte 0x{byte:02x} is not UTF-8; name the encoding if it is another"
+                Reason.ENCODING,
+                line,
+                f"byte 0x{byte:02x} is not UTF-8; convert the file or name its encoding",
             ) from error
 
     def _skip_comments(self, block: Block) -> Block:
@@ -210,8 +215,8 @@ class ColumnReader:
                 raise self._error(
                     Reason.SYNTAX,
                     block.first + odd,
-                    f"{here}, but line {block.first} has {there}; wanted the same separator in a sequence"
-                    " (the separator 'whitespace' takes both)",
+                    f"{here}, but line {block.first} has {there}; wanted the same separator in all rows of a "
+                    "sequence (the separator 'whitespace' accepts both)",
                 )
         split = self._splitter(bool(lines) and "\t" in lines[0])
         return list(enumerate(map(split, lines), block.first))
@@ -223,7 +228,7 @@ class ColumnReader:
     def _words(self, rows: Rows) -> Rows:
         if not any(len(row) == _CONLLU_WIDTH for _, row in rows):
             return rows
-        kinds = [_kind_of_no_word(row) for _, row in rows]
+        kinds = [_kind_of_skipped_row(row) for _, row in rows]
         self._report.repaired.update(kind for kind in kinds if kind)
         return [row for row, kind in zip(rows, kinds, strict=True) if not kind]
 
@@ -251,10 +256,12 @@ class ColumnReader:
             return
         position, row = next((t, row) for t, row in enumerate(zip(*fields, strict=True)) if not all(row))
         index = row.index("") + 1
-        raise self._error(Reason.TYPE, rows[position][0], f"column {index} of {len(row)} is empty")
+        raise self._error(
+            Reason.TYPE, rows[position][0], f"column {index} of {len(row)} is empty, wanted a value"
+        )
 
     def _trimmed(self, labels: list[str]) -> list[str]:
-        # A stray space would silently make another label; in a token it may be meant.
+        # A stray space would silently create another label; in a token it may be intended.
         trimmed = [label.strip(" ") for label in labels]
         if trimmed != labels:
             self._report.repaired["spaces around labels dropped"] += 1
@@ -266,14 +273,14 @@ class ColumnReader:
                 raise self._error(Reason.SYNTAX, line, f"the id is {row[0][:40]!r}, wanted {wanted}")
 
     def _too_large(self, line: int, limit: str) -> RecordError:
-        return self._error(Reason.TOO_LARGE, line, f"a sequence of more than {limit}")
+        return self._error(Reason.TOO_LARGE, line, f"the sequence has more than {limit}")
 
     def _error(self, reason: Reason, line: int, message: str) -> RecordError:
         return RecordError(reason, f"{self._path}:{line}: {message}")
 
 
-def _kind_of_no_word(row: list[str]) -> str | None:
-    # Neither has a head or a relation, which tells them from a token such as "5.1" in another format.
+def _kind_of_skipped_row(row: list[str]) -> str | None:
+    # Neither has a head or a relation, unlike a token such as "5.1" in another format.
     if len(row) != _CONLLU_WIDTH or row[6] != "_" or row[7] != "_":
         return None
     found = _NOT_A_WORD.fullmatch(row[0])
@@ -282,7 +289,7 @@ def _kind_of_no_word(row: list[str]) -> str | None:
 
 def _split_at_blanks(line: str) -> list[str]:
     fields = line.split(" ")
-    # Single spaces are the rule, and much quicker to split at.
+    # Single spaces are usual, and much faster to split at.
     return _FIELDS.findall(line) if "" in fields or "\t" in line else fields
 
 

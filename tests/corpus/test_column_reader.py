@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamlearn.corpus.columns import ColumnReader
-from streamlearn.corpus.layout import ColumnLayout
+from streamlearn.corpus.column_layout import ColumnLayout
+from streamlearn.corpus.column_reader import ColumnReader
 from streamlearn.corpus.read_report import ReadReport
 from streamlearn.data import Example
 from streamlearn.errors import Reason, UsageError
@@ -130,8 +130,8 @@ def test_runs_of_spaces_and_tabs_are_one_separator() -> None:
 def test_a_missing_tab_is_not_made_up_from_a_space() -> None:
     assert refusal("a\tO\nNew York\n") == (
         Reason.SYNTAX,
-        "f:2: no tab, but line 1 has one; wanted the same separator in a sequence"
-        " (the separator 'whitespace' takes both)",
+        "f:2: no tab, but line 1 has one; wanted the same separator in all rows of a"
+        " sequence (the separator 'whitespace' accepts both)",
     )
     assert one("a\tO\nNew York\n", separator="whitespace").labels == ["O", "York"]
 
@@ -165,7 +165,7 @@ def test_empty_fields_are_refused(row: str) -> None:
 def test_bytes_that_are_no_text_are_refused() -> None:
     assert refusal("a O\ncaf\udce9 O\n") == (
         Reason.ENCODING,
-        "f:2: byte 0xe9 is not UTF-8; name the encoding if it is another",
+        "f:2: byte 0xe9 is not UTF-8; convert the file or name its encoding",
     )
     assert refusal("a O\nb\0 O\n")[0] == Reason.ENCODING
 
@@ -178,7 +178,7 @@ def test_a_long_sequence_is_refused_without_being_kept() -> None:
     report = ReadReport()
     found = list(ColumnReader("f", ColumnLayout(max_tokens=10), report).read(rows()))
     assert [line for line, _ in found] == [100_002]
-    assert report.messages == ["f:1: a sequence of more than 10 tokens"]
+    assert report.messages == ["f:1: the sequence has more than 10 tokens"]
 
 
 def test_messages_are_bounded_and_the_callback_hears_all() -> None:

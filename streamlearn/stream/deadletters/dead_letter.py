@@ -1,4 +1,4 @@
-"""A record that could not be learned from: its bytes untouched, and why, as headers or as a line of JSON."""
+"""A record that could not be learned from: its bytes unchanged, with the error as headers or as JSON."""
 
 import base64
 import json
@@ -22,10 +22,10 @@ class DeadLetter:
 
     Attributes
     ----------
-    topic, partition, offset, timestamp : where it was, and its timestamp in milliseconds.
-    key, value, headers : as they were; a value of None is a tombstone.
-    reason, message : what was wrong with it.
-    model, version : which model refused it, and the release of streamlearn.
+    topic, partition, offset, timestamp : of the original record; the timestamp in milliseconds.
+    key, value, headers : of the original record; a value of None is a tombstone.
+    reason, message : what is wrong with it.
+    model, version : name of the model that rejected it, and release of streamlearn.
     """
 
     topic: str
@@ -42,44 +42,44 @@ class DeadLetter:
 
     @property
     def place(self) -> str:
-        """Where it was: ``orders[3]@1841``."""
+        """Topic, partition and offset of the original: ``orders[3]@1841``."""
         return f"{self.topic}[{self.partition}]@{self.offset}"
 
     @classmethod
     def of(cls, record: Record, reason: str, message: str, model: str, version: str) -> "DeadLetter":
-        """Make one; a message of more than 512 bytes loses its end."""
+        """Return the dead letter for a record; messages are truncated to 512 bytes."""
         short = message.encode()[:_MESSAGE_BYTES].decode(errors="ignore")
         where = record.topic, record.partition, record.offset, record.timestamp
         return cls(*where, record.key, record.value, list(record.headers), str(reason), short, model, version)
 
     @classmethod
     def from_record(cls, record: Record) -> "DeadLetter | None":
-        """Read what stands in a dead letter topic; None for a record that is no dead letter."""
+        """Return the dead letter in a record of a dead letter topic; None for any other record."""
         own = [(name, value) for name, value in record.headers if not name.startswith(PREFIX)]
-        # The last of several counts: a dead letter that was refused once more has two sets of headers.
-        said = {name: (value or b"").decode(errors="replace") for name, value in record.headers}
+        # The last of several counts: a dead letter that was rejected again has two sets of headers.
+        texts = {name: (value or b"").decode(errors="replace") for name, value in record.headers}
         try:
             plain: dict[str, Any] = {
-                field.name: (int if field.type is int else str)(said[PREFIX + field.name])
+                field.name: (int if field.type is int else str)(texts[PREFIX + field.name])
                 for field in fields(cls)
                 if field.type in (str, int)
             }
         except (KeyError, ValueError):
             return None
-        key = None if said.get(_NO_KEY) else record.key
+        key = None if texts.get(_NO_KEY) else record.key
         return cls(key=key, value=record.value, headers=own, **plain)
 
     def error_headers(self) -> list[tuple[str, bytes]]:
-        """Give the headers of the record, and what was wrong after them."""
+        """Return the headers of the record, followed by those that describe the error."""
         wrong = {field.name: getattr(self, field.name) for field in fields(self) if field.type in (str, int)}
-        said = [*self.headers, *((PREFIX + name, str(value).encode()) for name, value in wrong.items())]
+        headers = [*self.headers, *((PREFIX + name, str(value).encode()) for name, value in wrong.items())]
         if self.key is None and self.value is None:
-            # The client sends an empty key instead: it refuses a record that has neither.
-            said.append((_NO_KEY, b"true"))
-        return said
+            # The client requires a key or a value, so an empty key is sent instead.
+            headers.append((_NO_KEY, b"true"))
+        return headers
 
     def to_line(self) -> bytes:
-        r"""Give it as one line of JSON; bytes are in base64.
+        r"""Return it as one line of JSON, with bytes in base64.
 
         >>> letter = DeadLetter("t", 0, 7, -1, None, b"\xff", [], "encoding", "not UTF-8", "np", "0.1")
         >>> DeadLetter.from_line(letter.to_line()) == letter
@@ -88,26 +88,26 @@ class DeadLetter:
         return json.dumps(asdict(self) | self._text_of_bytes(_packed)).encode() + b"\n"
 
     def shown(self) -> dict[str, Any]:
-        """Give it for a person: bytes as text, what is no UTF-8 escaped."""
+        """Return it for display: bytes as text, with invalid UTF-8 escaped."""
         return asdict(self) | self._text_of_bytes(
             lambda data: None if data is None else data.decode(errors="backslashreplace")
         )
 
     @classmethod
     def from_line(cls, line: bytes) -> "DeadLetter":
-        """Read a line back.
+        """Return the dead letter in a line of JSON.
 
         Raises
         ------
-        ValueError : it is none.
+        ValueError : the line is not a dead letter.
         """
         try:
-            told = json.loads(line)
-            told |= {name: _unpacked(told[name]) for name in _BYTES}
-            told["headers"] = [(name, _unpacked(value) or b"") for name, value in told["headers"]]
-            return cls(**told)
+            found = json.loads(line)
+            found |= {name: _unpacked(found[name]) for name in _BYTES}
+            found["headers"] = [(name, _unpacked(value) or b"") for name, value in found["headers"]]
+            return cls(**found)
         except (TypeError, KeyError) as error:
-            raise ValueError(f"no dead letter: {error}") from None
+            raise ValueError(f"not a dead letter: {error}") from None
 
     def _text_of_bytes(self, write: Any) -> dict[str, Any]:
         headers: Sequence[tuple[str, Any]] = [(name, write(value)) for name, value in self.headers]

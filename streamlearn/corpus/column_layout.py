@@ -1,4 +1,4 @@
-"""What the columns of a CoNLL or CRF++ file mean."""
+"""The meaning of the columns of a CoNLL or CRF++ file."""
 
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -10,7 +10,7 @@ CONLLU_NAMES = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel"
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """What each field of a row is.
+    """The meaning of each field of a row.
 
     Attributes
     ----------
@@ -28,20 +28,20 @@ class ColumnLayout:
 
     Attributes
     ----------
-    names : names of the columns, "_" for one to leave out. None: "0", "1", … (for CoNLL-U its ten names).
-    label : "last" = one more column after the named ones; "none" = there are no labels; else the name of
-        the column that holds them. "auto" is "last", and "upos" for CoNLL-U.
-    separator : "tab" = each tab separates, so that a field may hold spaces or be (wrongly) empty;
-        "whitespace" = runs of spaces and tabs; "auto" = tabs where a sequence has them. No other character
-        ever separates, so that no-break spaces stay inside their token.
-    header : the first row holds names; they count unless `names` is given.
-    conllu : ten columns, and ids that run 1, 2, 3, ….
-    require_labels : where False, rows that lack the last label column make a sequence without labels.
-    max_tokens : longer sequences are refused.
+    names : names of the columns, "_" to leave one out. None: "0", "1", … (for CoNLL-U its ten names).
+    label : "last" = one more column after the named ones; "none" = no labels; else the name of the label
+        column. "auto" is "last", but "upos" for CoNLL-U.
+    separator : "tab" = every tab separates, so that a field may contain spaces or be (wrongly) empty;
+        "whitespace" = runs of spaces and tabs; "auto" = tabs if a sequence has them. No other character
+        separates, so that no-break spaces remain part of their token.
+    header : the first row contains the names; ignored if `names` is given.
+    conllu : ten columns, with ids 1, 2, 3, ….
+    require_labels : if False, rows without the last (label) column form a sequence without labels.
+    max_tokens : longer sequences are rejected.
 
     Raises
     ------
-    UsageError : names that contradict each other.
+    UsageError : the names contradict each other.
     """
 
     names: tuple[str, ...] | None = None
@@ -58,30 +58,32 @@ class ColumnLayout:
         shown = ",".join(self.names)
         kept = [name for name in self.names if name not in ("_", self.label)]
         if "" in kept or len(set(kept)) < len(kept):
-            raise UsageError(f'column names {shown}: each must be given, and only once ("_" leaves one out)')
+            raise UsageError(
+                f'column names {shown}: wanted non-empty, distinct names ("_" leaves a column out)'
+            )
         if not kept:
-            raise UsageError(f"column names {shown}: wanted at least one beside the label's")
+            raise UsageError(f"column names {shown}: wanted at least one besides the label")
         if self.label not in ("auto", "last", "none", *self.names):
             raise UsageError(f"label column {self.label!r} is not among the columns {shown}")
 
     @property
     def label_is_last(self) -> bool:
-        """Whether the labels stand in a column after the named ones."""
+        """Whether the labels are in a column after the named ones."""
         return self.label == "last" or (self.label == "auto" and not (self.conllu and self.names is None))
 
     @property
     def known_width(self) -> int | None:
-        """How many columns there must be, or None where the file decides."""
+        """The required number of columns, or None if the file decides."""
         if self.names is None:
             return len(CONLLU_NAMES) if self.conllu else None
         return len(self.names) + self.label_is_last
 
     def fit(self, width: int) -> Columns:
-        """Say what each of `width` columns is.
+        """Return the meaning of each of `width` columns.
 
         Raises
         ------
-        UsageError : the label column is not there.
+        UsageError : there is no label column.
         """
         names = self.names or (CONLLU_NAMES if self.conllu else tuple(map(str, range(width))))
         label: int | None = None
@@ -97,7 +99,7 @@ class ColumnLayout:
         return Columns(tuple(kept), label)
 
     def with_header(self, row: tuple[str, ...]) -> "ColumnLayout":
-        """Take the names from a header row, unless they were given."""
+        """Return this layout with the names of a header row, unless it has names."""
         if self.names is not None:
             return self
         return replace(self, names=row[:-1] if self.label_is_last else row)

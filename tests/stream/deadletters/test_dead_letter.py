@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from streamlearn.errors import CheckpointError
-from streamlearn.stream.deadletters.letter import DeadLetter
+from streamlearn.stream.deadletters.dead_letter import DeadLetter
 from streamlearn.stream.deadletters.spool import Spool, read_spool
 from tests.stream.memory import MemoryRecord
 
@@ -90,6 +90,6 @@ def test_a_line_that_a_crash_cut_off_hurts_no_other(tmp_path: Path, kept: int) -
     assert found == (["one", "one", "two"] if kept == -1 else ["one", "two"])
 
 
-def test_a_disk_that_is_full_is_told() -> None:
-    with pytest.raises(CheckpointError, match="dead letters cannot be written: No space left"):
+def test_a_full_disk_is_reported() -> None:
+    with pytest.raises(CheckpointError, match="cannot write dead letters: No space left"):
         Spool(Path("/dev/full")).append([letter()])

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from streamlearn.corpus.files import ExampleReader
-from streamlearn.corpus.layout import ColumnLayout
+from streamlearn.corpus.column_layout import ColumnLayout
+from streamlearn.corpus.example_reader import ExampleReader
 from streamlearn.data import Example
 from streamlearn.errors import Reason, RecordError, UsageError
 from streamlearn.stream.record_codec import RecordCodec
@@ -73,7 +73,9 @@ def test_places_and_counts_of_several_files(tmp_path: Path) -> None:
     ]
     assert reader.accepted == 4
     assert reader.refused == {Reason.EMPTY: 1}
-    assert reader.messages == [f"{first}:3: the record has none of tokens, columns, features"]
+    assert reader.messages == [
+        f"{first}:3: the record has none of tokens, columns and features, wanted one of them"
+    ]
     assert [str(error) for error in heard] == reader.messages
 
 
@@ -110,7 +112,7 @@ def test_a_long_line_never_fills_the_memory(tmp_path: Path) -> None:
     assert reader.refused.total() == 1
     _, reader = read(file(tmp_path, "b.jsonl", b"{" * 100_000 + b"\n" + LINE), codec=codec)
     assert (reader.refused, reader.accepted) == ({Reason.TOO_LARGE: 1}, 1)
-    with pytest.raises(UsageError, match=r"a\.txt:2: a line of more than 1048576 characters"):
+    with pytest.raises(UsageError, match=r"a\.txt:2: a line of more than 1,048,576 characters"):
         read(file(tmp_path, "a.txt", b"a O\n" + b"x" * (1 << 21)))
 
 
@@ -131,22 +133,22 @@ def test_latin_1_is_refused_unless_it_is_named(tmp_path: Path) -> None:
     path = file(tmp_path, "a.txt", "a O\n\ncafé O\n\nb O\n".encode("latin-1"))
     _, reader = read(path)
     assert reader.accepted == 2
-    assert reader.messages == [f"{path}:3: byte 0xe9 is not UTF-8; name the encoding if it is another"]
+    assert reader.messages == [f"{path}:3: byte 0xe9 is not UTF-8; convert the file or name its encoding"]
     assert read(path, encoding="latin-1")[0][1].columns == {"0": ["café"]}
 
 
 @pytest.mark.parametrize("encoding", ["klingon", "hex"])
 def test_unknown_encodings_are_refused(encoding: str) -> None:
-    with pytest.raises(UsageError, match="is unknown"):
+    with pytest.raises(UsageError, match="unknown encoding"):
         ExampleReader([], encoding=encoding)
 
 
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (bytes(range(256)), "not text: binary, or UTF-16 without a byte order mark"),
-        ("a O\n".encode("utf-16-le"), "not text: binary"),
-        (b' [\n{"tokens": []}]', "a JSON array, wanted one object a line"),
+        (bytes(range(256)), "not a text file: binary, or UTF-16 without a byte order mark"),
+        ("a O\n".encode("utf-16-le"), "not a text file: binary"),
+        (b' [\n{"tokens": []}]', "a JSON array, wanted one object per line"),
         (gzip.compress(LINE * 1000)[:-20], "cannot be read after line"),
         (b"\x1f\x8bxxxx", "cannot be read after line 0"),
         (b"\xff\xfea\0 \0O\0\n\0\0\xd8", "cannot be read after line"),

@@ -1,4 +1,4 @@
-"""Files and standard input as bytes and lines: gzip, byte order marks, progress, bounded lines."""
+"""Opening files and standard input: gzip, byte order marks, progress, lines of bounded length."""
 
 import codecs
 import gzip
@@ -28,7 +28,7 @@ _CONTROLS = frozenset(range(32)) - frozenset(b"\t\n\v\f\r\x1b")
 
 
 class _Counted(io.RawIOBase):
-    """Passes bytes through and reports how many: progress in a compressed file is that of the file."""
+    """Counts the bytes read: progress in a compressed file is measured in compressed bytes."""
 
     def __init__(self, source: BinaryIO, count: Callable[[int], None]) -> None:
         self._source: Any = source
@@ -38,7 +38,7 @@ class _Counted(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int:
-        # One system call at most, so that lines typed or piped in are seen as they come.
+        # At most one system call, so that lines that are typed or piped in are seen as they arrive.
         read = getattr(self._source, "readinto1", self._source.readinto)
         size: int = read(buffer) or 0
         self._count(size)
@@ -46,7 +46,7 @@ class _Counted(io.RawIOBase):
 
 
 def require_readable(path: str) -> None:
-    """Refuse, before anything is done, a file that is not there or is a directory.
+    """Check, before any work starts, that a file exists and is readable.
 
     Raises
     ------
@@ -63,7 +63,7 @@ def require_readable(path: str) -> None:
 
 @contextmanager
 def open_input(path: str, count: Callable[[int], None]) -> Iterator[io.BufferedReader]:
-    """Open a file, gzipped or not, or standard input for "-", which is left open afterwards.
+    """Open a file, gzipped or not, or standard input for "-", which stays open afterwards.
 
     Raises
     ------
@@ -82,22 +82,22 @@ def open_input(path: str, count: Callable[[int], None]) -> Iterator[io.BufferedR
 
 
 def detect_encoding(path: str, head: bytes) -> str:
-    """Give the encoding that a file's first bytes show: that of the byte order mark, else UTF-8.
+    """Return the encoding of a file from its first bytes: that of the byte order mark, else UTF-8.
 
     Raises
     ------
-    UsageError : the bytes are no text.
+    UsageError : the bytes are not text.
     """
     for mark, encoding in _MARKS:
         if head.startswith(mark):
             return encoding
     if 10 * sum(map(_CONTROLS.__contains__, head)) > len(head):
-        raise UsageError(f"{path}: not text: binary, or UTF-16 without a byte order mark")
+        raise UsageError(f"{path}: not a text file: binary, or UTF-16 without a byte order mark")
     return "utf-8"
 
 
 def text_lines(stream: io.BufferedReader, encoding: str, max_chars: int) -> Iterator[str]:
-    """Give lines with their ends, cut off at `max_chars`; bytes that are no text become lone surrogates."""
+    """Yield lines with their ends, cut off at `max_chars`; undecodable bytes become lone surrogates."""
     text = io.TextIOWrapper(stream, encoding=encoding, errors="surrogateescape", newline="")
     try:
         for line in iter(partial(text.readline, max_chars), ""):
@@ -105,12 +105,12 @@ def text_lines(stream: io.BufferedReader, encoding: str, max_chars: int) -> Iter
             if len(line) == max_chars:
                 _skip_line(partial(text.readline, max_chars), line)
     finally:
-        # The wrapper must not close what it was lent.
+        # Otherwise the wrapper would close the stream, which it does not own.
         text.detach()
 
 
 def byte_lines(stream: io.BufferedReader, max_bytes: int) -> Iterator[bytes]:
-    """Give lines with their ends, cut off at `max_bytes`."""
+    """Yield lines with their ends, cut off at `max_bytes`."""
     for line in iter(partial(stream.readline, max_bytes), b""):
         yield line
         if len(line) == max_bytes:

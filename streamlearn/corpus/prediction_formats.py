@@ -1,4 +1,4 @@
-"""Labelled sequences as text: JSON Lines and column files, as `predict` prints them."""
+"""Formatting predicted sequences as JSON Lines or column files, the output of `predict`."""
 
 import json
 import re
@@ -13,10 +13,10 @@ _BREAKS_A_ROW = re.compile(r"[\t\r\n]")
 
 
 def to_json_line(example: Example, predicted: Prediction) -> str:
-    r"""Give the sequence as one line of JSON, with the predicted labels as its labels.
+    r"""Return the sequence as one line of JSON, with the predicted labels as its labels.
 
-    What else is predicted stands under keys that readers of records ignore; `prediction.schema.json` says
-    what they hold.
+    Marginals, alternatives and the like have keys of their own, which readers of records ignore;
+    `prediction.schema.json` describes them.
 
     Examples
     --------
@@ -24,7 +24,7 @@ def to_json_line(example: Example, predicted: Prediction) -> str:
     '{"columns":{"w":["New","York"]},"labels":["B","I"],"marginals":[0.5,0.25],"probability":0.125}\n'
     """
     record = encode(replace(example, labels=predicted.labels), "json").decode()
-    more = _said(asdict(predicted))
+    more = _without_none(asdict(predicted))
     del more["labels"]
     if not more:
         return record + "\n"
@@ -32,23 +32,23 @@ def to_json_line(example: Example, predicted: Prediction) -> str:
     return f"{record[:-1]},{text[1:]}\n"
 
 
-def _said(fields: dict[str, Any]) -> dict[str, Any]:
-    """Leave out what was not asked."""
-    said = {name: value for name, value in fields.items() if value is not None}
-    if "alternatives" in said:
-        said["alternatives"] = [_said(alternative) for alternative in said["alternatives"]]
-    return said
+def _without_none(fields: dict[str, Any]) -> dict[str, Any]:
+    """Return the fields that are not None."""
+    present = {name: value for name, value in fields.items() if value is not None}
+    if "alternatives" in present:
+        present["alternatives"] = [_without_none(alternative) for alternative in present["alternatives"]]
+    return present
 
 
 def to_columns(example: Example, predicted: Prediction) -> str:
-    r"""Give the sequence as rows of a column file: columns, marginals and labels if any, the predicted label.
+    r"""Return the sequence as rows of a column file: columns, marginals and labels if any, prediction.
 
-    Tabs separate the fields and a blank line ends the sequence: what CRF++ prints and conlleval reads (``-d``
+    Tabs separate the fields and a blank line ends the sequence, as CRF++ prints and conlleval reads (``-d``
     with a tab).
 
     Raises
     ------
-    RecordError : TYPE; a value is empty or holds a tab or a line break, which rows cannot carry.
+    RecordError : TYPE; a value is empty or contains a tab or a line break, which rows cannot represent.
 
     Examples
     --------
@@ -57,7 +57,7 @@ def to_columns(example: Example, predicted: Prediction) -> str:
     """
     fields = list(example.columns.items())
     if predicted.marginals is not None:
-        # Before the labels: conlleval takes the last two fields for the labels and the predicted ones.
+        # Before the labels: conlleval expects the gold and the predicted label in the last two fields.
         fields.append(("the marginals", [f"{probability:.6g}" for probability in predicted.marginals]))
     if example.labels is not None:
         fields.append(("labels", example.labels))
@@ -72,5 +72,6 @@ def _check_values(name: str, values: list[str]) -> None:
     for t, value in enumerate(values):
         if not value or _BREAKS_A_ROW.search(value):
             raise RecordError(
-                Reason.TYPE, f"{name}[{t}] is {value[:40]!r}: no column file can hold it, write JSON Lines"
+                Reason.TYPE,
+                f"{name}[{t}] is {value[:40]!r}, which a column file cannot represent; use JSON Lines",
             )
