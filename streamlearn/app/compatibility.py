@@ -33,17 +33,20 @@ def require_same_model(loaded: Loaded, config: Config) -> None:
 
 
 def _require_room(loaded: Loaded, config: Config) -> None:
-    features = loaded.checkpoint.model["features"]
+    features, saved = config.features, loaded.checkpoint.model["features"]
     small = [
         f"features.{key} is {room}, wanted {known} or more"
         for key, room, known in (
-            ("max_features", config.features.max_features, features["node"]["keys"].size),
-            ("max_edge_features", config.features.max_edge_features, features["edge"]["keys"].size),
+            ("max_features", features.max_features, saved["node"]["keys"].size),
+            # Row 0 of the edge table is the plain transition, which has room of its own.
+            ("max_edge_features", features.max_edge_features, saved["edge"]["keys"].size - 1),
         )
         if known > room
     ]
     if small:
-        raise ConfigError(f"{loaded.where} holds more features than there is room for: {', '.join(small)}")
+        raise ConfigError(
+            f"{loaded.where} holds more features than the tables have room for: {', '.join(small)}"
+        )
 
 
 def require_same_stream(saved: StreamIdentity, found: StreamIdentity) -> None:

@@ -25,9 +25,11 @@ def streamlearn(*arguments: object, stdin: bytes = b"") -> subprocess.CompletedP
 State = TypeVar("State", Path, str)
 
 
-def save_state(config: Path, examples: Sequence[Example], state: State, **changes: Any) -> State:
+def save_state(
+    config: Path, examples: Sequence[Example], state: State, overrides: Sequence[str] = (), **changes: Any
+) -> State:
     """Learn examples, and save one checkpoint of it in a directory or at a URL."""
-    settings = load(config)
+    settings = load(config, overrides)
     tagger = build_tagger(settings)
     tagger.learn_many(examples)
     store = open_store(str(state))
