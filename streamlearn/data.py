@@ -9,10 +9,25 @@ from numpy.typing import NDArray
 
 
 class TopicPartition(NamedTuple):
-    """One partition of one topic; equal to and hashed like kafka-python's own."""
+    """One partition of one topic; equal to and hashed like kafka-python's own.
+
+    Examples
+    --------
+    >>> orders = TopicPartition("orders", 3)
+    >>> f"{orders}, {orders.at(1841)}"
+    'orders[3], orders[3]@1841'
+    """
 
     topic: str
     partition: int
+
+    def __str__(self) -> str:
+        """Write it for messages."""
+        return f"{self.topic}[{self.partition}]"
+
+    def at(self, offset: int) -> str:
+        """Write the place of a record in it for messages."""
+        return f"{self}@{offset}"
 
 
 class Record(Protocol):
@@ -92,6 +107,15 @@ class Position:
     last_offset: int = -1
     last_timestamp_ms: int = -1
     last_value_crc32: int = 0
+
+
+def format_positions(positions: Mapping[TopicPartition, Position]) -> str:
+    """Write where partitions stand, for messages and logs.
+
+    >>> format_positions({TopicPartition("orders", 3): Position(1841)})
+    'orders[3]@1841'
+    """
+    return " ".join(partition.at(position.next_offset) for partition, position in sorted(positions.items()))
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,7 +41,7 @@ class Rejected:
     @property
     def place(self) -> str:
         """Where it is: ``orders[3]@1841``."""
-        return f"{self.topic}[{self.partition}]@{self.offset}"
+        return TopicPartition(self.topic, self.partition).at(self.offset)
 
 
 @dataclass(frozen=True, slots=True)

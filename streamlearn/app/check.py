@@ -6,12 +6,13 @@ from pathlib import Path
 from streamlearn.app.build_tagger import build_tagger
 from streamlearn.app.compatibility import require_same_model, require_same_stream
 from streamlearn.app.drift_watch import build_watch
-from streamlearn.app.kafka_source import build_source, in_words
+from streamlearn.app.kafka_source import build_source
 from streamlearn.checkpoint.location import open_store
 from streamlearn.checkpoint.reading import Loaded
 from streamlearn.checkpoint.store import Store
 from streamlearn.config.load import load
 from streamlearn.config.schema import Config
+from streamlearn.data import format_positions
 from streamlearn.errors import ConfigError, StreamlearnError
 from streamlearn.stream.kafka.probe import Finding, probe
 
@@ -75,4 +76,4 @@ def _positions(config: Config, loaded: Loaded, timeout_seconds: float) -> Findin
         if source is not None:
             source.close()
     missing = f", {sum(lost.values()):,} records were removed before them" if lost else ""
-    return Finding("positions", True, f"the stream goes on at {in_words(positions)}{missing}")
+    return Finding("positions", True, f"the stream goes on at {format_positions(positions)}{missing}")

@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from typing import Any
 
-from streamlearn.app.kafka_source import in_words
 from streamlearn.checkpoint.location import open_checkpoint, open_store
 from streamlearn.checkpoint.reading import CheckpointInfo
+from streamlearn.data import format_positions
 from streamlearn.errors import CheckpointError
 
 
@@ -58,6 +58,6 @@ def _row(generation: CheckpointInfo) -> dict[str, Any]:
             "created_unix": checkpoint.created_unix,
             "sequences_seen": checkpoint.sequences_seen,
             "app_version": checkpoint.app_version,
-            "positions": in_words(checkpoint.positions),
+            "positions": format_positions(checkpoint.positions),
         }
     return row

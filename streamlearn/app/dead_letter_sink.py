@@ -1,4 +1,4 @@
-"""Dead letters: how many bad records the daemon bears, and where it sends them."""
+"""Bad records of the daemon: how many are tolerated, and where dead letters go."""
 
 import logging
 from collections.abc import Callable
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import streamlearn
 from streamlearn.config.schema import Config
-from streamlearn.daemon.bad_records import Letters, Skipped, Tolerance
+from streamlearn.daemon.bad_records import BadRecordSink, NoSink, Tolerance
 from streamlearn.data import Record
 from streamlearn.errors import ConfigError, StreamlearnError
 from streamlearn.events import DeadLettered, Observer, Rejected
@@ -23,43 +23,43 @@ _SPOOL = "dead-letters.jsonl"
 
 
 def build_tolerance(config: Config) -> Tolerance:
-    """Give how many bad records are borne."""
+    """Return the configured limit of bad records."""
     settings = config.dead_letters
     if settings.policy == "stop":
         return Tolerance(0.0, 1)
     return Tolerance(settings.max_ratio, settings.window)
 
 
-def build_letters(
+def build_bad_record_sink(
     config: Config, stack: ExitStack, stopping: Callable[[], bool], observe: Observer
-) -> Letters:
-    """Give where bad records go; `stack` closes it.
+) -> BadRecordSink:
+    """Return what takes bad records; `stack` closes it.
 
     Raises
     ------
-    StreamError, BrokerUnavailableError, AuthenticationError : the topic takes none, and may not be replaced
-        by the file.
-    ConfigError : the file's directory is missing.
+    StreamError, BrokerUnavailableError, AuthenticationError : the topic cannot be written, and
+        dead_letters.on_unavailable does not allow the file instead.
+    ConfigError : the directory of the file is missing.
     """
     settings = config.dead_letters
     if settings.policy != "dead_letter":
-        return Skipped()
+        return NoSink()
     path = spool_path(config)
     spool = None
     if path and settings.uses_file:
         if not path.parent.is_dir():
-            raise ConfigError(f"dead_letters.file: {path.parent}: no such directory")
+            raise ConfigError(f"dead_letters.file: {path.parent}: no such directory; create it")
         spool = Spool(path)
     sink = _open_topic(config, stopping, is_needed=spool is None) if settings.topic else None
     if sink:
         stack.callback(sink.close)
-    return _Mail(
+    return DeadLetterSink(
         Outbox(sink, spool, lambda outcome, count: observe(DeadLettered(outcome, count))), config.model
     )
 
 
 def spool_path(config: Config) -> Path | None:
-    """Give the local file of dead letters; None where the state is remote and no file is named."""
+    """Return the local file of dead letters; None where the state is remote and no file is configured."""
     state = config.checkpoint.local
     if config.dead_letters.file or state is None:
         return config.dead_letters.file
@@ -81,8 +81,8 @@ def _open_topic(config: Config, stopping: Callable[[], bool], *, is_needed: bool
         return None
 
 
-class _Mail:
-    """Bad records as dead letters of a model."""
+class DeadLetterSink:
+    """Turns bad records into dead letters of a model."""
 
     def __init__(self, outbox: Outbox, model: str) -> None:
         self._outbox = outbox
@@ -90,5 +90,6 @@ class _Mail:
         self.settle = outbox.settle
 
     def send(self, record: Record, why: Rejected) -> None:
+        """Begin to deliver one."""
         version = streamlearn.__version__
         self._outbox.send(DeadLetter.of(record, why.reason, why.message, self._model, version))

@@ -1,20 +1,20 @@
-"""What watches learning for changes of the world, from a configuration."""
+"""Drift detection, from a configuration."""
 
 from streamlearn.config.schema import Config
 from streamlearn.errors import ConfigError
 from streamlearn.learners.tagger import Tagger
 from streamlearn.monitor.drift import DriftWatch
 
-# What the daemon does itself, whatever the learner can do.
+# The action that the daemon takes itself, with any learner.
 SNAPSHOT = "snapshot"
 
 
 def build_watch(config: Config, tagger: Tagger) -> DriftWatch:
-    """Make the watch over what `tagger` learns.
+    """Return the drift detection over what `tagger` learns.
 
     Raises
     ------
-    ConfigError : the learner cannot do what is to be done.
+    ConfigError : the learner does not support one of drift.actions.
     """
     drift, possible = config.drift, tagger.remedies()
     wanted = [action for action in drift.actions if action != SNAPSHOT]
@@ -22,7 +22,7 @@ def build_watch(config: Config, tagger: Tagger) -> DriftWatch:
         if action not in possible:
             offered = ", ".join([*possible, SNAPSHOT])
             raise ConfigError(
-                f"drift.actions: {config.learner.kind} as set up cannot {action}; use {offered}"
+                f"drift.actions: {config.learner.kind} with these settings cannot {action}; it can {offered}"
             )
     remedies = [possible[action] for action in wanted]
     return DriftWatch(drift.detectors, drift.signals, drift.quantum, drift.actions, remedies)

@@ -1,4 +1,4 @@
-"""The learning path of the daemon, from files: progressive scores of a train set, scores of a test set."""
+"""Learning from files exactly as the daemon learns: progressive scores in training, scores of a test set."""
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -13,25 +13,25 @@ from streamlearn.app.drift_watch import build_watch
 from streamlearn.config.schema import Config
 from streamlearn.corpus.column_layout import ColumnLayout
 from streamlearn.corpus.example_reader import ExampleReader, Located
+from streamlearn.daemon.learning_state import LearningState
 from streamlearn.daemon.pipeline import Pipeline
 from streamlearn.data import Batch, Example
 from streamlearn.errors import RecordError, UsageError
 from streamlearn.events import Learned
 from streamlearn.features.batches import PIECE, joined
 from streamlearn.learners.tagger import EncodedBatch, Tagger
-from streamlearn.monitor.progressive import Progressive
 from streamlearn.monitor.scores import Scores
 from streamlearn.stream.record_codec import RecordCodec
 
 BATCH = 512
-Tell = Callable[[Learned], None]
-Refuse = Callable[[RecordError], None]
+OnLearned = Callable[[Learned], None]
+OnRejected = Callable[[RecordError], None]
 
 
 def open_examples(
-    config: Config, paths: Sequence[str], on_refused: Refuse, require_labels: bool = True
+    config: Config, paths: Sequence[str], on_rejected: OnRejected, require_labels: bool = True
 ) -> ExampleReader:
-    """Read files as `config` says: column files have its columns, then the label."""
+    """Open files as `config` describes them: column files have its columns, then the label."""
     limits = config.source
     return ExampleReader(
         paths,
@@ -41,53 +41,63 @@ def open_examples(
             max_tokens=limits.max_tokens,
         ),
         codec=RecordCodec("json", require_labels, limits.max_tokens, limits.max_record_bytes),
-        on_refused=on_refused,
+        on_refused=on_rejected,
     )
 
 
 def batches(examples: Iterable[Located], size: int = BATCH) -> Iterator[list[Located]]:
-    """Cut a stream into lists of at most `size`."""
+    """Yield a stream in lists of at most `size`."""
     stream = iter(examples)
     while batch := list(islice(stream, size)):
         yield batch
 
 
-def refuse(batch: Sequence[Located], encoded: EncodedBatch, on_refused: Refuse) -> None:
-    """Tell of the sequences of a batch that could not be encoded, each with its file and line."""
+def report_rejected(batch: Sequence[Located], encoded: EncodedBatch, on_rejected: OnRejected) -> None:
+    """Report the sequences of a batch that could not be encoded, each with its file and line."""
     for place, error in encoded.rejected:
-        at = batch[place]
-        on_refused(RecordError(error.reason, f"{at.path}:{at.line}: {error}"))
+        on_rejected(with_place(batch[place], error))
+
+
+def with_place(where: Located, error: RecordError) -> RecordError:
+    """Return an error whose message begins with file and line."""
+    return RecordError(error.reason, f"{where.path}:{where.line}: {error}")
 
 
 class Evaluation:
-    """Learns files in one or more passes, then labels others.
+    """Learns from files in one or more passes, then scores others.
 
     Parameters
     ----------
-    on_refused : told of every sequence that cannot be used, with file, line and reason.
+    on_rejected : called for every sequence that cannot be used, with file, line and reason.
     """
 
-    def __init__(self, config: Config, on_refused: Refuse) -> None:
+    def __init__(self, config: Config, on_rejected: OnRejected) -> None:
         self._config = config
-        self._on_refused = on_refused
+        self._on_rejected = on_rejected
         self.tagger: Tagger = build_tagger(config)
 
-    def train(self, paths: Sequence[str], passes: int = 1, tell: Tell = lambda _: None) -> dict[str, Any]:
-        """Learn.
+    def train(
+        self, paths: Sequence[str], passes: int = 1, on_learned: OnLearned = lambda _: None
+    ) -> dict[str, Any]:
+        """Learn from files.
 
         Parameters
         ----------
-        tell : told of every batch.
+        on_learned : called after every batch.
 
         Returns
         -------
         sequences and tokens of one pass, seconds of all passes, and the progressive token accuracy of the
         first: in later passes every sequence has been seen before.
+
+        Raises
+        ------
+        UsageError : a file cannot be read, or they hold no sequence to learn from.
         """
         begin = time.perf_counter()
-        first = self.learn(self._open(paths), tell)
+        first = self.learn(self._open(paths), on_learned)
         for _ in range(1, passes):
-            self.learn(self._open(paths), tell)
+            self.learn(self._open(paths), on_learned)
         if not first["sequences"]:
             raise UsageError(f"{', '.join(paths)}: no sequence to learn from")
         return {
@@ -99,17 +109,17 @@ class Evaluation:
         }
 
     def test(self, paths: Sequence[str]) -> dict[str, Any]:
-        """Label `paths` with the weights as they are and compare: the report of `monitor.scores`."""
+        """Label files with the current weights and return the scores, as `monitor.scores` reports them."""
         return self.score(self._open(paths))
 
     def score(self, examples: Iterable[Located]) -> dict[str, Any]:
-        """Do the same for sequences that were read already."""
+        """Do the same for sequences that were read before."""
         scores = Scores()
         # Labels that were never learned are numbered after those that were.
         numbers = {label: number for number, label in enumerate(self.tagger.labels)}
         for batch in batches(examples):
             encoded = self.tagger.encode([located.example for located in batch], learn=False)
-            refuse(batch, encoded, self._on_refused)
+            report_rejected(batch, encoded, self._on_rejected)
             if encoded.accepted:
                 gold = self._gold(encoded.accepted, numbers)
                 predicted = self.tagger.predict_batch(encoded.batch)
@@ -121,16 +131,16 @@ class Evaluation:
         return np.array([numbers.setdefault(label, len(numbers)) for label in labels], np.int32)
 
     def _open(self, paths: Sequence[str]) -> ExampleReader:
-        return open_examples(self._config, paths, self._on_refused)
+        return open_examples(self._config, paths, self._on_rejected)
 
     def learn(
-        self, examples: Iterable[Located], tell: Tell = lambda _: None, batch: int = BATCH
+        self, examples: Iterable[Located], on_learned: OnLearned = lambda _: None, batch: int = BATCH
     ) -> dict[str, Any]:
         """Learn sequences, each once, in order.
 
         Parameters
         ----------
-        tell : told of every batch.
+        on_learned : called after every batch.
         batch : sequences in a batch; the weights do not depend on it.
 
         Returns
@@ -145,10 +155,10 @@ class Evaluation:
                 totals["sequences"] += learned.sequences
                 totals["tokens"] += learned.tokens
                 totals["accuracy"] = learned.progressive["accuracy/token/lifetime"]
-                tell(learned)
+                on_learned(learned)
 
-        watch = build_watch(self._config, self.tagger)
-        with Pipeline(self.tagger, Progressive(), watch=watch) as pipeline:
+        state = LearningState(self.tagger, build_watch(self._config, self.tagger))
+        with Pipeline(state) as pipeline:
             stream = iter(examples)
             begin = time.perf_counter()
             while pieces := [self._encode(part) for part in batches(islice(stream, batch), PIECE)]:
@@ -162,5 +172,5 @@ class Evaluation:
 
     def _encode(self, part: Sequence[Located]) -> Batch:
         encoded = self.tagger.encode([located.example for located in part])
-        refuse(part, encoded, self._on_refused)
+        report_rejected(part, encoded, self._on_rejected)
         return encoded.batch

@@ -2,30 +2,25 @@
 
 from typing import Any
 
-from streamlearn.app.build_tagger import open_tagger
-from streamlearn.app.restoring import restore_scores
+from streamlearn.app.build_tagger import open_state
 from streamlearn.checkpoint.reading import Loaded
 from streamlearn.config.learned_part import from_learned
-from streamlearn.learners.tagger import Tagger
-from streamlearn.monitor.progressive import Progressive
+from streamlearn.daemon.learning_state import LearningState
 
 
 def describe(where: str, top: int) -> dict[str, Any]:
-    """Tell everything about a checkpoint that a person may want to know, with `top` features a label.
+    """Describe a checkpoint, with the `top` heaviest features of each label.
 
     Raises
     ------
-    CheckpointError : no checkpoint there that verifies.
+    CheckpointError : there is no checkpoint that verifies.
     """
-    tagger, loaded = open_tagger(where)
-    progressive = Progressive()
-    restore_scores(progressive, loaded, tagger)
-    return description(tagger, loaded, progressive, top)
+    return description(*open_state(where), top)
 
 
-def description(tagger: Tagger, loaded: Loaded, progressive: Progressive, top: int) -> dict[str, Any]:
-    """Tell the same of a checkpoint that was opened before, its scores included."""
-    checkpoint = loaded.checkpoint
+def description(state: LearningState, loaded: Loaded, top: int) -> dict[str, Any]:
+    """Describe a checkpoint that was opened before."""
+    checkpoint, tagger = loaded.checkpoint, state.tagger
     config = from_learned(checkpoint.config)
     gauges = tagger.gauges()
     return {
@@ -46,7 +41,7 @@ def description(tagger: Tagger, loaded: Loaded, progressive: Progressive, top: i
             for at, position in checkpoint.positions.items()
         ],
         "sequences_seen": checkpoint.sequences_seen,
-        "progressive": progressive.scores(),
+        "progressive": state.progressive.scores(),
         "features": {
             "known": int(gauges["features_known"]),
             "refused": int(gauges["features_refused"]),

@@ -1,9 +1,9 @@
-"""The source that a configuration names."""
+"""The Kafka source that a configuration describes."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable
 
 from streamlearn.config.schema import Config
-from streamlearn.data import Position, TopicPartition
+from streamlearn.data import TopicPartition
 from streamlearn.stream.kafka.consumer import KafkaSource, Restart
 from streamlearn.stream.kafka.read_settings import ReadSettings
 
@@ -16,11 +16,11 @@ def build_source(
     on_lost: Callable[[TopicPartition, int], None] = lambda *_: None,
     on_restart: Callable[[Restart], None] = lambda _: None,
 ) -> KafkaSource:
-    """Make a source, not yet connected.
+    """Return a source that is not connected yet.
 
     Raises
     ------
-    ConfigError : the client refuses its settings.
+    ConfigError : the Kafka client rejects its settings.
     """
     source = config.source
     settings = ReadSettings(
@@ -36,13 +36,3 @@ def build_source(
         stall_seconds=source.stall_seconds,
     )
     return KafkaSource(config.kafka, settings, stopping=stopping, on_lost=on_lost, on_restart=on_restart)
-
-
-def in_words(positions: Mapping[TopicPartition, Position]) -> str:
-    """Write where partitions stand.
-
-    >>> in_words({TopicPartition("orders", 3): Position(1841)})
-    'orders[3]@1841'
-    """
-    places: Iterable[tuple[TopicPartition, Position]] = sorted(positions.items())
-    return " ".join(f"{tp.topic}[{tp.partition}]@{at.next_offset}" for tp, at in places)

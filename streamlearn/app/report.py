@@ -1,4 +1,4 @@
-"""What a report tells of a checkpoint, as plain data."""
+"""What a report shows of a checkpoint, as plain data."""
 
 from dataclasses import asdict
 from typing import Any
@@ -6,13 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from streamlearn.app.build_tagger import open_tagger
+from streamlearn.app.build_tagger import open_state
 from streamlearn.app.inspect import description
-from streamlearn.app.restoring import restore_scores, understood
-from streamlearn.kernels.updates.adf import RATE
 from streamlearn.learners.tagger import Tagger
-from streamlearn.monitor.history import History
-from streamlearn.monitor.progressive import Progressive
 
 _POINTS = 400
 _TOP = 20
@@ -21,40 +17,32 @@ _SAMPLE = 4000
 
 
 def collect(where: str) -> dict[str, Any]:
-    """Give all that a report needs.
+    """Return everything that a report needs.
 
     Raises
     ------
-    CheckpointError : no checkpoint there that verifies.
+    CheckpointError : there is no checkpoint that verifies.
     """
-    tagger, loaded = open_tagger(where)
-    progressive, history = Progressive(), History()
-    restore_scores(progressive, loaded, tagger)
-    with understood(loaded.where):
-        history.restore(loaded.checkpoint.progressive.get("history", {}))
-    scores = progressive.by_label.scores(len(tagger.labels))
+    state, loaded = open_state(where)
+    by_label, history = state.progressive.by_label, state.history
     return {
-        **description(tagger, loaded, progressive, _TOP),
+        **description(state, loaded, _TOP),
         "curve": history.curve(_POINTS),
         "drifts": [asdict(drift) for drift in history.drifts],
-        "label_scores": {name: asdict(score) for name, score in scores.items()},
-        "confusions": progressive.by_label.confusions(_TOP),
-        **_features(tagger, loaded.checkpoint.model["learner"]),
+        "label_scores": {
+            name: asdict(score) for name, score in by_label.scores(len(state.tagger.labels)).items()
+        },
+        "confusions": by_label.confusions(_TOP),
+        **_features(state.tagger),
     }
 
 
-def _features(tagger: Tagger, learner: dict[str, Any]) -> dict[str, list[float]]:
-    """Give norms of the weights of evenly chosen features, by order of first sighting, and their rates."""
-    # A learner that looks again has its own learner inside.
-    state = learner.get("learner", learner)
+def _features(tagger: Tagger) -> dict[str, list[float]]:
+    """Return weight norms and learning rates of evenly spaced features, in order of first occurrence."""
     nodes, edges = (np.arange(0, used, 1 + used // _SAMPLE, dtype=np.int32) for used in tagger.rows_used)
-    node, edge = tagger.weights_of(nodes, edges)
-    norms = np.concatenate([_norms(node), _norms(edge)])
+    norms = np.concatenate([_norms(weights) for weights in tagger.weights_of(nodes, edges)])
     rows = np.concatenate([nodes, edges])
-    rates = np.zeros(len(rows))
-    # Only the notes of ADF, which has windows, begin with a rate.
-    if "window" in state:
-        rates = np.concatenate([state["node_meta"][nodes, RATE], state["edge_meta"][edges, RATE]])
+    rates = tagger.rates_of(nodes, edges)
     heavy, known = norms > 0, (norms > 0) & (rates > 0)
     return {
         "rows": rows[heavy].tolist(),

@@ -9,12 +9,12 @@ from statistics import fmean, stdev
 import numpy as np
 
 from streamlearn.app.build_tagger import build_tagger
-from streamlearn.app.evaluate import Evaluation, Refuse, batches, open_examples
+from streamlearn.app.evaluate import Evaluation, OnRejected, batches, open_examples, report_rejected
 from streamlearn.app.workers import spread
 from streamlearn.config.load import load
 from streamlearn.config.schema import Config
 from streamlearn.corpus.example_reader import Located
-from streamlearn.errors import ConfigError, RecordError, UsageError
+from streamlearn.errors import ConfigError, UsageError
 
 Grid = Mapping[str, Sequence[str]]
 
@@ -152,17 +152,16 @@ def _load(path: Path, overrides: Sequence[str], point: tuple[str, ...]) -> Confi
 
 
 def first_examples(
-    config: Config, paths: Sequence[str], limit: int | None, on_refused: Refuse
+    config: Config, paths: Sequence[str], limit: int | None, on_rejected: OnRejected
 ) -> list[Located]:
-    """Read the first sequences that can be learned from; the others are told once, here."""
+    """Return the first sequences that can be learned from; rejected ones are reported here and only here."""
     tagger = build_tagger(config)
     found: list[Located] = []
-    for batch in batches(open_examples(config, paths, on_refused)):
-        refused = dict(tagger.encode([located.example for located in batch]).rejected)
-        for place, error in refused.items():
-            at = batch[place]
-            on_refused(RecordError(error.reason, f"{at.path}:{at.line}: {error}"))
-        found += (located for place, located in enumerate(batch) if place not in refused)
+    for batch in batches(open_examples(config, paths, on_rejected)):
+        encoded = tagger.encode([located.example for located in batch])
+        report_rejected(batch, encoded, on_rejected)
+        rejected = dict(encoded.rejected)
+        found += (located for place, located in enumerate(batch) if place not in rejected)
         if limit and len(found) >= limit:
             break
     return found[:limit]

@@ -1,4 +1,4 @@
-"""What becomes of records that cannot be learned from, and when there are too many of them."""
+"""Records that cannot be learned from: where they go, and when there are too many of them."""
 
 from collections import deque
 from collections.abc import Mapping, Sequence
@@ -11,17 +11,17 @@ from streamlearn.data import Record
 from streamlearn.errors import StreamError
 from streamlearn.events import Rejected
 
-Refused = tuple[Record, Rejected]
+BadRecord = tuple[Record, Rejected]
 
 
-class Letters(Protocol):
-    """Where bad records go; each arrives once at the least."""
+class BadRecordSink(Protocol):
+    """Takes bad records and delivers each at least once."""
 
     def send(self, record: Record, why: Rejected) -> None:
         """Begin to deliver one."""
 
     def settle(self, timeout_seconds: float) -> bool:
-        """Wait, and tell whether all that were sent are durable.
+        """Wait, and tell whether everything sent is durable.
 
         Raises
         ------
@@ -29,25 +29,25 @@ class Letters(Protocol):
         """
 
 
-class Skipped:
-    """Bad records are counted and logged, and left where they are."""
+class NoSink:
+    """Leaves bad records where they are: they are only counted and logged."""
 
     def send(self, record: Record, why: Rejected) -> None:
         """Do nothing."""
 
     def settle(self, timeout_seconds: float) -> bool:  # noqa: ARG002
-        """Have nothing to wait for."""
+        """Return True: nothing is ever under way."""
         return True
 
 
 class Tolerance:
-    """Stops a stream that has gone bad, before its records are passed over; also after a restart.
+    """Stops a stream that has gone bad before its records are skipped, also across restarts.
 
-    Reading runs ahead of learning: a state is of what `settle` was told last.
+    Reading runs ahead of learning: a saved state is as of the last `settle`.
 
     Parameters
     ----------
-    max_ratio : of bad records among any `window` in a row, 0-1; 0 stops at the first, None never.
+    max_ratio : of bad records in any `window` consecutive ones, 0-1; 0 stops at the first, None never stops.
     window : records; those before the first count as good.
     """
 
@@ -58,17 +58,17 @@ class Tolerance:
         # After each batch that was admitted and is not settled.
         self._ahead: deque[NDArray[np.bool_]] = deque()
 
-    def admit(self, records: Sequence[Record], refused: Sequence[Refused]) -> None:
-        """Take what a poll brought, in order.
+    def admit(self, records: Sequence[Record], rejected: Sequence[BadRecord]) -> None:
+        """Count the records of one poll, in order.
 
         Raises
         ------
-        StreamError : too much of it, and of what came before, is bad.
+        StreamError : too many of these and of those before them are bad.
         """
         if self._max_ratio is None:
             return
         window = len(self._recent)
-        bad = {(record.topic, record.partition, record.offset): why for record, why in refused}
+        bad = {(record.topic, record.partition, record.offset): why for record, why in rejected}
         flags = [bool(bad) and (r.topic, r.partition, r.offset) in bad for r in records]
         seen = np.concatenate([self._recent, np.array(flags, np.bool_)])
         if bad:
@@ -87,7 +87,7 @@ class Tolerance:
             self._settled = self._ahead.popleft()
 
     def state(self) -> dict[str, Any]:
-        """Give what a checkpoint keeps: how many records ago each bad one of the window was, 1 the last."""
+        """Return what a checkpoint keeps: how many records ago each bad one in the window was, 1 the last."""
         if self._max_ratio is None:
             return {}
         return {"bad_records_ago": len(self._settled) - np.flatnonzero(self._settled)}
@@ -103,5 +103,8 @@ class Tolerance:
     def _complaint(self, worst: int, window: int, first: Rejected) -> str:
         what = f"{first.place}: {first.message} ({first.reason})"
         if not self._max_ratio:
-            return f"{what}; mend or skip it (dead_letters.policy)"
-        return f"{what}; {worst} of {window} records are bad, more than {self._max_ratio:.3%} are not borne"
+            return f"{what}; fix the record, or skip it: set dead_letters.policy to skip or dead_letter"
+        return (
+            f"{what}; {worst} of {window} consecutive records are bad, above dead_letters.max_ratio "
+            f"({100 * self._max_ratio:g} %)"
+        )

@@ -1,4 +1,4 @@
-"""Decides when the state is saved, copies it, and follows the write."""
+"""Saving the learning state: when, as which checkpoint, and what became of it."""
 
 import time
 from collections.abc import Callable, Mapping
@@ -11,37 +11,12 @@ from streamlearn.data import Position, StreamIdentity, TopicPartition
 from streamlearn.errors import CheckpointError
 from streamlearn.events import CheckpointDone, Event
 
-
-class Schedule(Protocol):
-    """When to save."""
-
-    def due(self, now: float, sequences: int) -> bool:
-        """Tell whether it is time."""
-
-    def done(self, now: float, sequences: int) -> None:
-        """Note an attempt."""
-
-
-class Writer(Protocol):
-    """What saves in the background."""
-
-    @property
-    def busy(self) -> bool:
-        """Whether a checkpoint is being written."""
-
-    def submit(self, checkpoint: Checkpoint) -> None:
-        """Begin to write."""
-
-    def poll(self) -> list[WriteResult]:
-        """Give what ended."""
-
-    def drain(self, timeout_seconds: float) -> list[WriteResult]:
-        """Wait, then give what ended."""
+Positions = Mapping[TopicPartition, Position]
 
 
 @dataclass(frozen=True, slots=True)
-class Lineage:
-    """What stays the same in all checkpoints of one run."""
+class RunInfo:
+    """What all checkpoints of one run of the daemon have in common; see `Checkpoint`."""
 
     model_id: str
     run_id: str
@@ -54,52 +29,96 @@ class Lineage:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """A copy of everything that learning depends on, between two records."""
+    """A copy of everything that learning depends on, taken between two records; see `Checkpoint`."""
 
-    positions: Mapping[TopicPartition, Position]
+    positions: Positions
     sequences_seen: int
     progressive: dict[str, Any]
     model: dict[str, Any]
     reading: dict[str, Any]
 
 
-class Keeper:
-    """Saves snapshots; `seq` is the number of the newest checkpoint, -1 before the first.
+class Savable(Protocol):
+    """The state that is saved."""
+
+    def snapshot(self, positions: Positions) -> Snapshot:
+        """Return a copy, valid until the next one, of the instant at which the stream is at `positions`."""
+
+
+class Schedule(Protocol):
+    """When to save."""
+
+    def due(self, now: float, records: int) -> bool:
+        """Tell whether it is time."""
+
+    def done(self, now: float, records: int) -> None:
+        """Note an attempt."""
+
+
+class Writer(Protocol):
+    """Saves in the background."""
+
+    @property
+    def busy(self) -> bool:
+        """Whether a checkpoint is being written."""
+
+    def submit(self, checkpoint: Checkpoint) -> None:
+        """Begin to write."""
+
+    def poll(self) -> list[WriteResult]:
+        """Return the results of writes that ended since the last call."""
+
+    def drain(self, timeout_seconds: float) -> list[WriteResult]:
+        """Wait until nothing is being written, then `poll`."""
+
+
+class Checkpointer:
+    """Saves snapshots of a state and reports what became of each.
 
     Parameters
     ----------
-    published : called with the positions of each checkpoint that is on disk.
-    observe : told of each checkpoint.
+    seq : number of the newest checkpoint; -1 before the first.
+    commit : called with the positions of each checkpoint that is durable.
+    observe : called with the result of each write.
     """
 
     def __init__(
         self,
         writer: Writer,
         schedule: Schedule,
-        lineage: Lineage,
+        state: Savable,
+        run: RunInfo,
         seq: int,
-        published: Callable[[Mapping[TopicPartition, Position]], None],
+        commit: Callable[[Positions], None],
         observe: Callable[[Event], None],
     ) -> None:
         self._writer = writer
         self._schedule = schedule
-        self._lineage = lineage
+        self._state = state
+        self._run = run
         self._seq = seq
-        self._published = published
-        self._observe = observe
+        # None while the newest state is not known to be durable.
+        self._saved_records: int | None = 0 if seq >= 0 else None
         self._copy_seconds = 0.0
         self._failure = ""
-        # None while the newest state that could be on disk is not.
-        self._saved_records: int | None = 0 if seq >= 0 else None
+        self._commit = commit
+        self._observe = observe
 
     def due(self, now: float, records: int) -> bool:
-        """Tell whether a snapshot is wanted; not while one is being written."""
+        """Tell whether it is time to save, which it never is while a checkpoint is being written."""
         return not self._writer.busy and self._schedule.due(now, records)
 
-    def save(self, take: Callable[[], Snapshot], now: float, records: int) -> None:
-        """Copy the state by `take` and begin to write it."""
+    def save(self, positions: Positions, now: float, records: int) -> None:
+        """Copy the state and begin to write the copy.
+
+        Parameters
+        ----------
+        positions : of the stream.
+        now : monotonic seconds.
+        records : how many the positions have passed in this run.
+        """
         begin = time.perf_counter()
-        snapshot = take()
+        snapshot = self._state.snapshot(positions)
         self._copy_seconds = time.perf_counter() - begin
         self._schedule.done(now, records)
         self._saved_records = records
@@ -107,16 +126,16 @@ class Keeper:
         self._writer.submit(self._checkpoint(snapshot))
 
     def follow(self) -> None:
-        """Tell of what was written meanwhile.
+        """Report the writes that ended since the last call.
 
         Raises
         ------
         NonFiniteWeightsError : learning must stop.
         """
-        self._tell(self._writer.poll())
+        self._report(self._writer.poll())
 
-    def finish(self, take: Callable[[], Snapshot], now: float, records: int, timeout_seconds: float) -> None:
-        """Make sure that the newest state is on disk.
+    def finish(self, positions: Positions, now: float, records: int, timeout_seconds: float) -> None:
+        """Make sure that the newest state is durable; parameters as in `save`.
 
         Raises
         ------
@@ -124,7 +143,7 @@ class Keeper:
         """
         self._wait(timeout_seconds)
         if self._saved_records != records:
-            self.save(take, now, records)
+            self.save(positions, now, records)
             self._wait(timeout_seconds)
         else:
             self._schedule.done(now, records)
@@ -132,45 +151,45 @@ class Keeper:
             raise CheckpointError(self._failure)
 
     def _wait(self, timeout_seconds: float) -> None:
-        self._tell(self._writer.drain(timeout_seconds))
+        self._report(self._writer.drain(timeout_seconds))
         if self._writer.busy:
             raise CheckpointError(f"checkpoint {self._seq} was not written within {timeout_seconds:g} s")
 
     def _checkpoint(self, snapshot: Snapshot) -> Checkpoint:
-        lineage = self._lineage
+        run = self._run
         return Checkpoint(
-            model_id=lineage.model_id,
-            run_id=lineage.run_id,
+            model_id=run.model_id,
+            run_id=run.run_id,
             seq=self._seq,
             created_unix=time.time(),
-            app_version=lineage.app_version,
-            config_digest=lineage.config_digest,
-            config=dict(lineage.config),
-            identity=lineage.identity,
-            reading={**lineage.reading, **snapshot.reading},
+            app_version=run.app_version,
+            config_digest=run.config_digest,
+            config=dict(run.config),
+            identity=run.identity,
+            reading={**run.reading, **snapshot.reading},
             positions=snapshot.positions,
             sequences_seen=snapshot.sequences_seen,
             progressive=snapshot.progressive,
             model=snapshot.model,
         )
 
-    def _tell(self, outcomes: list[WriteResult]) -> None:
-        for outcome in outcomes:
-            self._failure = outcome.message if outcome.outcome == "failed" else ""
+    def _report(self, results: list[WriteResult]) -> None:
+        for result in results:
+            self._failure = result.message if result.outcome == "failed" else ""
             if self._failure:
                 self._saved_records = None
             else:
-                self._published(outcome.positions)
+                self._commit(result.positions)
             self._observe(
                 CheckpointDone(
-                    outcome=outcome.outcome,
-                    seq=outcome.seq,
-                    size_bytes=outcome.size_bytes,
+                    outcome=result.outcome,
+                    seq=result.seq,
+                    size_bytes=result.size_bytes,
                     copy_seconds=self._copy_seconds,
-                    write_seconds=outcome.write_seconds,
-                    disk_free_bytes=outcome.disk_free_bytes,
-                    message=outcome.message,
+                    write_seconds=result.write_seconds,
+                    disk_free_bytes=result.disk_free_bytes,
+                    message=result.message,
                 )
             )
-            if outcome.fatal:
-                raise outcome.fatal
+            if result.fatal:
+                raise result.fatal

@@ -1,4 +1,4 @@
-"""What was learned lately, so that a record that a producer sent twice is learned once."""
+"""Recently learned records, so that one that a producer sent twice is learned once."""
 
 import hashlib
 from collections.abc import Mapping
@@ -19,12 +19,12 @@ Field = Literal["key", "id"]
 
 
 class Window:
-    """The fingerprints of the last records; those that were read ahead can be left out.
+    """Fingerprints of the last records, with or without those that were read ahead.
 
     Parameters
     ----------
-    size : fingerprints that count.
-    ahead : how many may be added after the last of those that `state` is asked for.
+    size : how many fingerprints are remembered.
+    ahead : how many may have been added after the ones that `state` returns.
 
     Examples
     --------
@@ -42,11 +42,11 @@ class Window:
         self.added = 0
 
     def __contains__(self, found: int) -> bool:
-        """Tell whether it counts."""
+        """Tell whether a fingerprint is remembered."""
         return found in self._known
 
     def add(self, new: int) -> None:
-        """Add one that is not there; the oldest goes."""
+        """Add a fingerprint that is not remembered; a full window forgets the oldest."""
         if self.added >= self._size:
             self._known.remove(int(self._ring[(self.added - self._size) % len(self._ring)]))
         self._ring[self.added % len(self._ring)] = new
@@ -54,12 +54,12 @@ class Window:
         self.added += 1
 
     def state(self, added: int) -> NDArray[np.uint64]:
-        """Give those that counted when `added` had been added, oldest first."""
+        """Return the fingerprints remembered when `added` had been added, oldest first."""
         places = np.arange(max(0, added - self._size), added) % len(self._ring)
         return self._ring[places]
 
     def restore(self, state: NDArray[Any]) -> None:
-        """Continue from a state; of a larger window the newest count."""
+        """Continue from a state; of a larger window, from its newest fingerprints."""
         self._known.clear()
         self.added = 0
         for each in state[-self._size :].tolist():
@@ -67,16 +67,16 @@ class Window:
 
 
 class Duplicates:
-    """Tells which records were learned lately, by their key or by the id that the producer gave the sequence.
+    """Recognizes records that were learned recently, by their key or by the id of their sequence.
 
-    Only what is learned counts, so that a record that was refused may come again. Reading runs ahead of
-    learning: a state is of what `settle` was told last.
+    Only learned records are remembered, so that a rejected one may come again. Reading runs ahead of
+    learning: a saved state is as of the last `settle`.
 
     Parameters
     ----------
-    field : what makes two records the same; records without it are never duplicates. None for no look at all.
-    size : records that are remembered; 64-bit hashes of them, so that one in 2⁶⁴ / size is mistaken.
-    ahead : the most records that are read and not settled.
+    field : what makes two records the same; records without it are never duplicates. None switches this off.
+    size : how many records are remembered, as 64-bit hashes: one in 2⁶⁴ / size is mistaken for another.
+    ahead : upper bound of the records that are read but not settled.
     """
 
     def __init__(self, field: Field | None = None, size: int = 1, ahead: int = 1) -> None:
@@ -86,34 +86,34 @@ class Duplicates:
 
     @property
     def is_active(self) -> bool:
-        """Whether there is anything to look for."""
+        """Whether duplicates are looked for."""
         return self._field is not None
 
     @property
     def added(self) -> int:
-        """How many were learned, or are about to be."""
+        """How many records were learned, or are about to be."""
         return self._window.added
 
     def mark_of(self, record: Record, example: Example) -> int | None:
-        """Give the fingerprint of a record, None if it has none."""
+        """Return the fingerprint of a record; None if it has no such field."""
         name = record.key if self._field == "key" else (example.id or "").encode()
         return fingerprint(name) if name else None
 
     def __contains__(self, mark: int | None) -> bool:
-        """Tell whether it was learned lately."""
+        """Tell whether a record with this fingerprint was learned recently."""
         return mark is not None and mark in self._window
 
     def add(self, mark: int | None) -> None:
-        """Note that it is learned."""
+        """Note that a record with this fingerprint is learned."""
         if mark is not None and mark not in self._window:
             self._window.add(mark)
 
     def settle(self, added: int) -> None:
-        """Note that all that had been added by then is learned."""
+        """Note that the first `added` records are learned."""
         self._settled = added
 
     def state(self) -> dict[str, Any]:
-        """Give what a checkpoint keeps."""
+        """Return what a checkpoint keeps."""
         return {"duplicates": self._window.state(self._settled)} if self.is_active else {}
 
     def restore(self, state: Mapping[str, Any]) -> None:

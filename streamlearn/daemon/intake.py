@@ -1,4 +1,4 @@
-"""From polled records to a batch that can be learned, and to the positions that hold once it is."""
+"""From polled records to a batch that can be learned, and the positions after it."""
 
 import time
 import zlib
@@ -8,7 +8,7 @@ from itertools import groupby
 from operator import attrgetter
 from typing import Protocol
 
-from streamlearn.daemon.bad_records import Refused
+from streamlearn.daemon.bad_records import BadRecord, Tolerance
 from streamlearn.daemon.duplicates import Duplicates
 from streamlearn.data import Batch, Example, Position, Record, TopicPartition
 from streamlearn.errors import RecordError, StreamError
@@ -25,7 +25,7 @@ class Codec(Protocol):
 
         Raises
         ------
-        RecordError : whatever is wrong with it.
+        RecordError : the record cannot be learned from.
         """
 
 
@@ -35,18 +35,19 @@ class Intake:
 
     Attributes
     ----------
-    batch : what of it is to be learned, encoded; may be empty.
-    positions : of the partitions that brought records, once all of these are dealt with.
-    refused : records that cannot be learned from, and why. gaps : to be told.
-    duplicates : records that were learned before and are passed over.
-    added : what `Duplicates.settle` is to be told once all of these are learned.
+    batch : the encoded sequences to be learned; may be empty.
+    positions : of the partitions that brought records, after all of these.
+    rejected : records that cannot be learned from, and why.
+    gaps : offsets without a record.
+    duplicates : how many records were learned before and are skipped.
+    added : the argument of `Duplicates.settle` once all of these are learned.
     counts, sizes, timestamps : records, bytes and last timestamp by partition.
-    seconds : what decoding and encoding took.
+    seconds : duration of decoding and encoding.
     """
 
     batch: Batch
     positions: Mapping[TopicPartition, Position]
-    refused: Sequence[Refused]
+    rejected: Sequence[BadRecord]
     gaps: Sequence[Gap]
     duplicates: int
     added: int
@@ -57,8 +58,8 @@ class Intake:
 
 
 @dataclass(slots=True)
-class _PartitionTally:
-    """One partition's part of a poll."""
+class _PartitionRecords:
+    """What one poll brought of one partition."""
 
     expected: int
     last: Record | None = None
@@ -71,9 +72,10 @@ class _PartitionTally:
         for record in records:
             offset = record.offset
             if offset < expected:
+                partition = TopicPartition(record.topic, record.partition)
                 raise StreamError(
-                    f"{record.topic}[{record.partition}]: got offset {offset} again, wanted "
-                    f"{expected} or later; it is in the weights already"
+                    f"{partition}: got offset {offset} again, wanted {expected} or later; it was already "
+                    "learned"
                 )
             self.missing += offset - expected
             expected = offset + 1
@@ -84,53 +86,56 @@ class _PartitionTally:
 
 
 class BatchReader:
-    """Reads polled records; changes nothing but the tagger's label set.
+    """Decodes, deduplicates and encodes polled records.
 
     Parameters
     ----------
     codec : decodes the values.
-    tagger : encodes what was decoded.
-    duplicates : tells what was learned lately.
+    tagger : encodes what was decoded; reading changes its label set and nothing else.
+    duplicates : recognizes records that were learned recently.
+    tolerance : limits the share of bad records.
     """
 
-    def __init__(self, codec: Codec, tagger: Tagger, duplicates: Duplicates | None = None) -> None:
+    def __init__(self, codec: Codec, tagger: Tagger, duplicates: Duplicates, tolerance: Tolerance) -> None:
         self._codec = codec
         self._tagger = tagger
-        self._duplicates = duplicates or Duplicates()
-        self._passed_over = 0
+        self._duplicates = duplicates
+        self._tolerance = tolerance
+        self._skipped = 0
 
     def settle(self, intake: Intake) -> None:
         """Note that what was read is learned."""
         self._duplicates.settle(intake.added)
+        self._tolerance.settle()
 
     def read(self, records: Sequence[Record], positions: Mapping[TopicPartition, Position]) -> Intake:
-        """Decode and encode one record or more; `positions` is where reading stood before.
+        """Read one record or more, the first of which follow `positions`.
 
         Raises
         ------
-        StreamError : a record came that is in the weights already.
+        StreamError : a record was learned already, or too many are bad.
         """
         begin = time.perf_counter()
-        tallies = _tally(records, positions)
-        refused: list[Refused] = []
-        self._passed_over = 0
-        pieces = [self._encode(records[at : at + PIECE], refused) for at in range(0, len(records), PIECE)]
-        return Intake(
+        partitions = _by_partition(records, positions)
+        rejected: list[BadRecord] = []
+        self._skipped = 0
+        pieces = [self._encode(records[at : at + PIECE], rejected) for at in range(0, len(records), PIECE)]
+        intake = Intake(
             batch=joined(pieces),
-            positions={partition: _position(tally) for partition, tally in tallies.items()},
-            refused=refused,
-            gaps=[Gap(partition, t.missing, lost=False) for partition, t in tallies.items() if t.missing],
-            duplicates=self._passed_over,
+            positions={tp: _position_after(part) for tp, part in partitions.items()},
+            rejected=rejected,
+            gaps=[Gap(tp, part.missing, lost=False) for tp, part in partitions.items() if part.missing],
+            duplicates=self._skipped,
             added=self._duplicates.added,
-            counts={partition: tally.records for partition, tally in tallies.items()},
-            sizes={partition: tally.bytes for partition, tally in tallies.items()},
-            timestamps={
-                partition: tally.last.timestamp for partition, tally in tallies.items() if tally.last
-            },
+            counts={tp: part.records for tp, part in partitions.items()},
+            sizes={tp: part.bytes for tp, part in partitions.items()},
+            timestamps={tp: part.last.timestamp for tp, part in partitions.items() if part.last},
             seconds=time.perf_counter() - begin,
         )
+        self._tolerance.admit(records, rejected)
+        return intake
 
-    def _encode(self, records: Sequence[Record], refused_out: list[Refused]) -> Batch:
+    def _encode(self, records: Sequence[Record], rejected_out: list[BadRecord]) -> Batch:
         examples: list[Example] = []
         decoded: list[Record] = []
         for record in records:
@@ -138,18 +143,18 @@ class BatchReader:
                 examples.append(self._codec.decode_record(record))
                 decoded.append(record)
             except RecordError as error:
-                refused_out.append((record, _rejection(record, error)))
+                rejected_out.append((record, _rejection(record, error)))
         marks = self._mark(decoded, examples) if self._duplicates.is_active else []
         encoded = self._tagger.encode(examples)
         rejected = dict(encoded.rejected)
-        refused_out += [(decoded[place], _rejection(decoded[place], rejected[place])) for place in rejected]
+        rejected_out += [(decoded[place], _rejection(decoded[place], rejected[place])) for place in rejected]
         for place, mark in enumerate(marks):
             if place not in rejected:
                 self._duplicates.add(mark)
         return encoded.batch
 
     def _mark(self, records: list[Record], examples: list[Example]) -> list[int | None]:
-        """Take out what was learned before, also in this very piece; give the marks of the others."""
+        """Take out what was learned before, here too; return the fingerprints of the others."""
         seen: set[int | None] = set()
         kept: list[tuple[Record, Example, int | None]] = []
         for record, example in zip(records, examples, strict=True):
@@ -157,32 +162,30 @@ class BatchReader:
             if mark is None or (mark not in self._duplicates and mark not in seen):
                 kept.append((record, example, mark))
                 seen.add(mark)
-        self._passed_over += len(records) - len(kept)
+        self._skipped += len(records) - len(kept)
         records[:], examples[:] = [each[0] for each in kept], [each[1] for each in kept]
         return [each[2] for each in kept]
 
 
-def _tally(
+def _by_partition(
     records: Sequence[Record], positions: Mapping[TopicPartition, Position]
-) -> dict[TopicPartition, _PartitionTally]:
-    tallies: dict[TopicPartition, _PartitionTally] = {}
+) -> dict[TopicPartition, _PartitionRecords]:
+    found: dict[TopicPartition, _PartitionRecords] = {}
     # Records come in long runs of one partition each.
     for place, run in groupby(records, attrgetter("topic", "partition")):
         partition, same = TopicPartition(*place), list(run)
-        tally = tallies.get(partition)
-        if tally is None:
+        if partition not in found:
             before = positions.get(partition)
-            tally = tallies[partition] = _PartitionTally(before.next_offset if before else same[0].offset)
-        tally.add(same)
-    return tallies
+            found[partition] = _PartitionRecords(before.next_offset if before else same[0].offset)
+        found[partition].add(same)
+    return found
 
 
 def _rejection(record: Record, error: RecordError) -> Rejected:
     return Rejected(record.topic, record.partition, record.offset, error.reason, str(error))
 
 
-def _position(tally: _PartitionTally) -> Position:
-    last = tally.last
-    if last is None:
-        raise ValueError("a tally begins with a record")
+def _position_after(part: _PartitionRecords) -> Position:
+    last = part.last
+    assert last is not None  # noqa: S101 - a partition without records is not in the poll
     return Position(last.offset + 1, last.offset, last.timestamp, zlib.crc32(last.value or b""))

@@ -1,13 +1,13 @@
 """The loop: poll, decode, learn, checkpoint. It knows protocols only."""
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 
-from streamlearn.daemon.bad_records import Letters, Tolerance
-from streamlearn.daemon.checkpointer import Keeper, Snapshot
+from streamlearn.daemon.bad_records import BadRecordSink
+from streamlearn.daemon.checkpointer import Checkpointer
 from streamlearn.daemon.intake import BatchReader, Intake
 from streamlearn.daemon.pipeline import Pipeline
-from streamlearn.data import Position, Record, TopicPartition
+from streamlearn.data import Position, TopicPartition
 from streamlearn.errors import AuthenticationError, BrokerUnavailableError, StreamError
 from streamlearn.events import Duplicated, Observer, Polled, StateChanged
 from streamlearn.stream.source import Source
@@ -15,11 +15,11 @@ from streamlearn.stream.source import Source
 IDLE_POLL_SECONDS = 0.5
 # Less than the time that init systems give a stopping daemon.
 WRITE_SECONDS = 90.0
-LETTER_SECONDS = 20.0
+DEAD_LETTER_SECONDS = 20.0
 
 
 class Loop:
-    """Learns from a source until told to stop.
+    """Learns from a source until a stop is requested.
 
     While one batch is learned, the next is polled and decoded; its records count as read only once they
     are learned, so that weights, scores and positions of a checkpoint are of the same instant.
@@ -27,10 +27,8 @@ class Loop:
     Parameters
     ----------
     source : opened at `positions`.
-    tolerance : looks at what was read before it is learned.
-    letters : takes the bad records; no checkpoint passes one that is not durable there.
-    snapshot : copies the state, given the positions.
-    observe : told of everything.
+    bad_records : takes the records that were rejected; no checkpoint passes one that is not durable there.
+    observe : called with every event.
     clock : monotonic seconds.
     """
 
@@ -38,29 +36,25 @@ class Loop:
         self,
         source: Source,
         reader: BatchReader,
-        tolerance: Tolerance,
-        letters: Letters,
+        bad_records: BadRecordSink,
         pipeline: Pipeline,
-        keeper: Keeper,
+        checkpointer: Checkpointer,
         positions: Mapping[TopicPartition, Position],
-        snapshot: Callable[[Mapping[TopicPartition, Position]], Snapshot],
         observe: Observer,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._source = source
         self._reader = reader
-        self._tolerance = tolerance
-        self._letters = letters
+        self._bad_records = bad_records
         self._pipeline = pipeline
-        self._keeper = keeper
+        self._checkpointer = checkpointer
         self._positions = dict(positions)
-        self._snapshot = snapshot
-        self._observe = observe
-        self._clock = clock
         # Records that `self._positions` have passed: what the intervals between checkpoints are counted in.
         self._records = 0
         # Read, and being learned: not part of `self._positions` yet.
         self._ahead: Intake | None = None
+        self._observe = observe
+        self._clock = clock
 
     @property
     def positions(self) -> Mapping[TopicPartition, Position]:
@@ -74,7 +68,7 @@ class Loop:
         ------
         StreamError, BrokerUnavailableError, AuthenticationError : after what was learned has been saved.
         CheckpointError : the last checkpoint could not be written, or weights are not finite.
-        StreamlearnError : a bad record could not be delivered; the state before it is the last checkpoint.
+        StreamlearnError : a bad record could not be delivered; the last checkpoint is of the state before it.
         """
         self.save()
         self._observe(StateChanged("running"))
@@ -88,34 +82,29 @@ class Loop:
         self.save()
 
     def turn(self) -> None:
-        """Go round once: the batch before is learned while the next is read."""
+        """Read one batch while the one before is learned."""
         records = self._source.poll(0.0 if self._ahead else IDLE_POLL_SECONDS)
-        intake = self._read(records) if records else None
+        intake = self._reader.read(records, self._read_to()) if records else None
         self._settle()
         self._observe_source(intake)
-        self._keeper.follow()
+        self._checkpointer.follow()
         # A broker that is away for a while delays a checkpoint, not learning.
-        if self._letters.settle(0.0) and self._keeper.due(self._clock(), self._records):
-            self._keeper.save(self._take, self._clock(), self._records)
+        if self._bad_records.settle(0.0) and self._checkpointer.due(self._clock(), self._records):
+            self._checkpointer.save(self._positions, self._clock(), self._records)
         if intake:
             self._begin(intake)
 
     def save(self) -> None:
-        """Finish the batch in hand and make sure that the state is on disk."""
+        """Finish the current batch and make sure that the state is durable."""
         self._settle()
-        if not self._letters.settle(LETTER_SECONDS):
+        if not self._bad_records.settle(DEAD_LETTER_SECONDS):
             raise BrokerUnavailableError(
-                f"dead letters are not acknowledged after {LETTER_SECONDS:g} s; what follows them is learned "
-                "again after the next start"
+                f"dead letters were not acknowledged within {DEAD_LETTER_SECONDS:g} s; nothing is lost: the "
+                "records after the last checkpoint are read again at the next start"
             )
-        self._keeper.finish(self._take, self._clock(), self._records, WRITE_SECONDS)
+        self._checkpointer.finish(self._positions, self._clock(), self._records, WRITE_SECONDS)
 
-    def _read(self, records: Sequence[Record]) -> Intake:
-        intake = self._reader.read(records, self._reached())
-        self._tolerance.admit(records, intake.refused)
-        return intake
-
-    def _reached(self) -> Mapping[TopicPartition, Position]:
+    def _read_to(self) -> Mapping[TopicPartition, Position]:
         return {**self._positions, **self._ahead.positions} if self._ahead else self._positions
 
     def _begin(self, intake: Intake) -> None:
@@ -131,13 +120,12 @@ class Loop:
         self._positions.update(intake.positions)
         self._records += sum(intake.counts.values())
         self._reader.settle(intake)
-        self._tolerance.settle()
         if intake.duplicates:
             self._observe(Duplicated(intake.duplicates))
         for gap in intake.gaps:
             self._observe(gap)
-        for record, rejected in intake.refused:
-            self._letters.send(record, rejected)
+        for record, rejected in intake.rejected:
+            self._bad_records.send(record, rejected)
             self._observe(rejected)
         if learned:
             self._observe(learned)
@@ -145,6 +133,3 @@ class Loop:
     def _observe_source(self, intake: Intake | None) -> None:
         counts = (intake.counts, intake.sizes, intake.timestamps) if intake else ({}, {}, {})
         self._observe(Polled(*counts, partitions=self._source.status(), connected=self._source.connected))
-
-    def _take(self) -> Snapshot:
-        return self._snapshot(self._positions)

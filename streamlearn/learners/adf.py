@@ -106,6 +106,11 @@ class Adf(LazyChain):
             "frequency_window": float(self._window)
         }
 
+    def rates(self, node_rows: NDArray[np.int32], edge_rows: NDArray[np.int32]) -> NDArray[np.float64]:
+        """Return the learning rates of node rows, then of edge rows, each as of its last occurrence."""
+        node, edge, _ = self._metas
+        return np.concatenate([node[node_rows, adf.RATE], edge[edge_rows, adf.RATE]])
+
     def state(self) -> dict[str, Any]:
         """Copy weights, averages, rates and counts."""
         return super().state() | {"window": self._window, "since": self._schedule.since}

@@ -98,6 +98,9 @@ class Learner(Protocol):
     def remedies(self) -> Mapping[str, Callable[[], None]]:
         """Give what can be done for learning after the world has changed, by name."""
 
+    def rates(self, node_rows: NDArray[np.int32], edge_rows: NDArray[np.int32]) -> NDArray[np.float64]:
+        """Return the learning rates of node rows, then of edge rows; 0 where rows have none of their own."""
+
     def state(self) -> dict[str, Any]:
         """Give everything that learning depends on: plain data, and arrays that it goes on to change."""
 

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from streamlearn.choices import Average
 from streamlearn.data import Rows
@@ -96,6 +97,10 @@ class ChainLearner(ABC):
     def gauges(self) -> Mapping[str, float]:
         """Return what is worth watching, by metric name: nothing."""
         return {}
+
+    def rates(self, node_rows: NDArray[np.int32], edge_rows: NDArray[np.int32]) -> NDArray[np.float64]:
+        """Return 0 for each row: rows have no learning rates of their own."""
+        return np.zeros(len(node_rows) + len(edge_rows))
 
     @abstractmethod
     def state(self) -> dict[str, Any]:

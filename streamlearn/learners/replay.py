@@ -17,14 +17,9 @@ from streamlearn.learners.base import Learner, Outcome, Scoring, Supervision
 
 
 class _Pool(NamedTuple):
-    """Sequences as their active rows and labels, one after the other."""
+    """Sequences, one after the other: their active rows, label numbers and weights."""
 
-    starts: NDArray[np.int64]
-    node_starts: NDArray[np.int64]
-    node_rows: NDArray[np.int32]
-    node_values: NDArray[np.float64]
-    edge_starts: NDArray[np.int64]
-    edge_rows: NDArray[np.int32]
+    rows: Rows
     labels: NDArray[np.int32]
     importance: NDArray[np.float64]
 
@@ -33,63 +28,64 @@ def _joined(old: _Pool, new: _Pool) -> _Pool:
     def ends(one: NDArray[np.int64], two: NDArray[np.int64]) -> NDArray[np.int64]:
         return np.concatenate([one, two[1:] + one[-1]])
 
-    if old.node_values.size or new.node_values.size:
-        values = np.concatenate([_values(old), _values(new)])
-    else:
-        values = new.node_values
-    return _Pool(
-        starts=ends(old.starts, new.starts),
-        node_starts=ends(old.node_starts, new.node_starts),
-        node_rows=np.concatenate([old.node_rows, new.node_rows]),
+    before, after = old.rows, new.rows
+    values = after.node_values
+    if before.node_values.size or after.node_values.size:
+        values = np.concatenate([_values(before), _values(after)])
+    rows = after._replace(
+        starts=ends(before.starts, after.starts),
+        node_starts=ends(before.node_starts, after.node_starts),
+        node_rows=np.concatenate([before.node_rows, after.node_rows]),
         node_values=values,
-        edge_starts=ends(old.edge_starts, new.edge_starts),
-        edge_rows=np.concatenate([old.edge_rows, new.edge_rows]),
-        labels=np.concatenate([old.labels, new.labels]),
-        importance=np.concatenate([old.importance, new.importance]),
+        edge_starts=ends(before.edge_starts, after.edge_starts),
+        edge_rows=np.concatenate([before.edge_rows, after.edge_rows]),
     )
+    labels = np.concatenate([old.labels, new.labels])
+    return _Pool(rows, labels, np.concatenate([old.importance, new.importance]))
 
 
-def _values(pool: _Pool) -> NDArray[np.float64]:
-    return pool.node_values if pool.node_values.size else np.ones(pool.node_rows.size)
+def _values(rows: Rows) -> NDArray[np.float64]:
+    return rows.node_values if rows.node_values.size else np.ones(rows.node_rows.size)
 
 
 def _taken(pool: _Pool, order: NDArray[np.int64]) -> _Pool:
-    """Give the chosen sequences in the order of choice."""
-    lengths = np.diff(pool.starts)[order]
+    """Return the chosen sequences in the order of choice."""
+    rows = pool.rows
+    lengths = np.diff(rows.starts)[order]
     starts = np.concatenate([[0], np.cumsum(lengths)])
     labels = np.empty(int(starts[-1]), np.int32)
-    take_positions(order, pool.starts, pool.labels, labels)
-    node_starts, node_rows = _taken_rows(pool, order, len(labels), pool.node_starts, pool.node_rows)
-    edge_starts, edge_rows = _taken_rows(pool, order, len(labels), pool.edge_starts, pool.edge_rows)
-    values = pool.node_values
+    take_positions(order, rows.starts, pool.labels, labels)
+    node_starts, node_rows = _taken_rows(rows.starts, order, len(labels), rows.node_starts, rows.node_rows)
+    edge_starts, edge_rows = _taken_rows(rows.starts, order, len(labels), rows.edge_starts, rows.edge_rows)
+    values = rows.node_values
     if values.size:
-        _, values = _taken_rows(pool, order, len(labels), pool.node_starts, values)
+        _, values = _taken_rows(rows.starts, order, len(labels), rows.node_starts, values)
         if (values == 1.0).all():
             values = values[:0]
-    importance = pool.importance[order]
-    return _Pool(starts, node_starts, node_rows, values, edge_starts, edge_rows, labels, importance)
+    taken = Rows(starts, node_starts, node_rows, values, edge_starts, edge_rows, rows.edge_singles, rows.used)
+    return _Pool(taken, labels, pool.importance[order])
 
 
 def _taken_rows(
-    pool: _Pool, order: NDArray[np.int64], positions: int, starts: NDArray[np.int64], rows: NDArray[Any]
+    sequences: NDArray[np.int64],
+    order: NDArray[np.int64],
+    positions: int,
+    starts: NDArray[np.int64],
+    rows: NDArray[Any],
 ) -> tuple[NDArray[np.int64], NDArray[Any]]:
-    first, last = starts[pool.starts[order]], starts[pool.starts[order + 1]]
+    first, last = starts[sequences[order]], starts[sequences[order + 1]]
     starts_out = np.empty(positions + 1, np.int64)
     rows_out = np.empty(int((last - first).sum()) if rows.size else 0, rows.dtype)
     if rows.size:
-        take_rows(order, pool.starts, starts, rows, starts_out, rows_out)
+        take_rows(order, sequences, starts, rows, starts_out, rows_out)
     else:
         starts_out[:] = 0
     return starts_out, rows_out
 
 
+_ZERO, _NO_ROWS = np.zeros(1, np.int64), np.empty(0, np.int32)
 _NOTHING = _Pool(
-    starts=np.zeros(1, np.int64),
-    node_starts=np.zeros(1, np.int64),
-    node_rows=np.empty(0, np.int32),
-    node_values=np.empty(0),
-    edge_starts=np.zeros(1, np.int64),
-    edge_rows=np.empty(0, np.int32),
+    Rows(_ZERO, _ZERO, _NO_ROWS, np.empty(0), _ZERO, _NO_ROWS, edge_singles=0, used=(0, 0)),
     labels=np.empty(0, np.int32),
     importance=np.empty(0),
 )
@@ -118,25 +114,26 @@ class Replay:
 
     def learn_many(self, rows: Rows, supervision: Supervision) -> Outcome:
         """Predict, then learn, each sequence in order, each followed by its looks."""
-        new = _Pool(*rows[:4], *rows[4:6], supervision.labels, supervision.importance)
+        new = _Pool(rows, supervision.labels, supervision.importance)
         pool = _joined(self._pool, new)
         first, size = len(self._pool.importance), len(new.importance)
         order = np.empty(size * (1 + self._looks), np.int64)
-        order = order[: interleave(pool.starts, first, self._count, self._tokens, self._looks, order)]
+        order = order[: interleave(pool.rows.starts, first, self._count, self._tokens, self._looks, order)]
         chosen = _taken(pool, order)
         is_new = _first_sightings(order, first)
         known = supervision.labels_known[np.cumsum(is_new) - 1]
         outcome = self._learner.learn_many(
-            rows._replace(**{name: getattr(chosen, name) for name in _ROWS}),
+            chosen.rows,
             Supervision(chosen.labels, known, chosen.importance, supervision.mask, supervision.marks),
         )
         self._count += size
         self._pool = self._recent(pool)
-        fresh = np.repeat(is_new, np.diff(chosen.starts))
+        fresh = np.repeat(is_new, np.diff(chosen.rows.starts))
         return Outcome(outcome.predicted[fresh], outcome.losses[is_new], outcome.updated[is_new])
 
     def _recent(self, pool: _Pool) -> _Pool:
-        low = int(np.searchsorted(pool.starts, pool.starts[-1] - self._tokens))
+        starts = pool.rows.starts
+        low = int(np.searchsorted(starts, starts[-1] - self._tokens))
         return _taken(pool, np.arange(low, len(pool.importance)))
 
     @property
@@ -160,18 +157,26 @@ class Replay:
         """Give the learner's gauges."""
         return self._learner.gauges()
 
+    def rates(self, node_rows: NDArray[np.int32], edge_rows: NDArray[np.int32]) -> NDArray[np.float64]:
+        """Return the learner's rates."""
+        return self._learner.rates(node_rows, edge_rows)
+
     def state(self) -> dict[str, Any]:
         """View the learner's state and what is kept for looks."""
-        return {"count": self._count, "pool": self._pool._asdict(), "learner": self._learner.state()}
+        rows = {name: getattr(self._pool.rows, name) for name in _SAVED_ROWS}
+        pool = rows | {"labels": self._pool.labels, "importance": self._pool.importance}
+        return {"count": self._count, "pool": pool, "learner": self._learner.state()}
 
     def restore(self, state: dict[str, Any]) -> None:
         """Continue from a state, bit for bit."""
         self._count = state["count"]
-        self._pool = _Pool(**{name: state["pool"][name].copy() for name in _Pool._fields})
+        pool = {name: array.copy() for name, array in state["pool"].items()}
+        rows = _NOTHING.rows._replace(**{name: pool[name] for name in _SAVED_ROWS})
+        self._pool = _Pool(rows, pool["labels"], pool["importance"])
         self._learner.restore(state["learner"])
 
 
-_ROWS = ("starts", "node_starts", "node_rows", "node_values", "edge_starts", "edge_rows")
+_SAVED_ROWS = ("starts", "node_starts", "node_rows", "node_values", "edge_starts", "edge_rows")
 
 
 def _first_sightings(order: NDArray[np.int64], first: int) -> NDArray[np.bool_]:

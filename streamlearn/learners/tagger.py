@@ -200,6 +200,10 @@ class Tagger:
             edge[:, scoring.plane] -= scoring.share * edge[:, 1]
         return node[:, scoring.plane], edge[:, scoring.plane]
 
+    def rates_of(self, node_rows: NDArray[np.int32], edge_rows: NDArray[np.int32]) -> NDArray[np.float64]:
+        """Return the learning rates of node rows, then of edge rows; 0 where rows have none of their own."""
+        return self._learner.rates(node_rows, edge_rows)
+
     def heaviest(self, label: str, count: int) -> list[tuple[str, float]]:
         """Give the features with the largest |weight| for a label, by name, heaviest first."""
         y = self._labels.names.index(label)

@@ -171,7 +171,6 @@ class _Wait:
         if not self._is_logged and now - self._since >= _LOG_AFTER_SECONDS:
             self._is_logged = True
             log.warning(
-                "%s[%d]@%d: deterministic merge (source.order) waits for a record here, so others wait, too",
-                *tp,
-                offset,
+                "%s: deterministic merge (source.order) waits for a record here, so others wait, too",
+                tp.at(offset),
             )

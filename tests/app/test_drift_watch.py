@@ -28,7 +28,7 @@ def test_only_what_a_learner_can_do_may_be_asked_of_it(tmp_path, kind, action, r
     if action in POSSIBLE[kind]:
         assert build(tmp_path, kind, [action], replay_tokens=replay_tokens).stops(2000)
     else:
-        with pytest.raises(ConfigError, match=f"drift.actions: {kind} as set up cannot {action}"):
+        with pytest.raises(ConfigError, match=f"drift.actions: {kind} with these settings cannot {action}"):
             build(tmp_path, kind, [action], replay_tokens=replay_tokens)
 
 
@@ -38,7 +38,7 @@ def test_a_snapshot_and_no_action_are_always_possible(tmp_path):
 
 
 def test_without_an_average_there_is_none_to_begin_anew(tmp_path):
-    with pytest.raises(ConfigError, match="cannot reset_average; use snapshot"):
+    with pytest.raises(ConfigError, match="cannot reset_average; it can snapshot"):
         build(tmp_path, "perceptron", ["reset_average"], average="none")
 
 
@@ -46,4 +46,4 @@ def test_check_says_so_before_anything_runs(tmp_path):
     path = write_config(tmp_path / "config.yaml", drift={"actions": ["rewarm"]})
     [finding] = check(path, [], False, 1.0)
     assert not finding.ok
-    assert "drift.actions: perceptron as set up cannot rewarm" in finding.message
+    assert "drift.actions: perceptron with these settings cannot rewarm" in finding.message

@@ -10,7 +10,7 @@ import pytest
 from streamlearn.app.build_tagger import warm_up
 from streamlearn.app.check import check
 from streamlearn.app.checkpoints import verified
-from streamlearn.app.dead_letter_sink import build_letters
+from streamlearn.app.dead_letter_sink import build_bad_record_sink
 from streamlearn.app.deadletters import Replayer
 from streamlearn.app.evaluate import Evaluation
 from streamlearn.checkpoint.location import open_checkpoint
@@ -31,7 +31,7 @@ OFTEN = {"every_records": 100, "every_seconds": 0.2}
 
 def unlike_files(folder: Path, config: Path, examples: list[Example], state: str) -> list[str]:
     """Compare a state with what is learned from files, but for the order in which strings were kept."""
-    evaluation = Evaluation(load(config), on_refused=pytest.fail)
+    evaluation = Evaluation(load(config), on_rejected=pytest.fail)
     evaluation.train([str(write_jsonl(folder / "train.jsonl.gz", examples))])
     places = differences(open_checkpoint(state).checkpoint.model, evaluation.tagger.state())
     return [place for place in places if "/names/" not in place]
@@ -131,10 +131,10 @@ def test_bad_records_and_what_was_replayed_of_them_need_a_local_place(tmp_path: 
         pytest.raises(ConfigError, match=r"dead_letters.file: .*missing: no such directory"),
         ExitStack() as stack,
     ):
-        build_letters(config, stack, bool, lambda _: None)
+        build_bad_record_sink(config, stack, bool, lambda _: None)
     file.parent.mkdir()
     with ExitStack() as stack:
-        build_letters(config, stack, bool, lambda _: None)
+        build_bad_record_sink(config, stack, bool, lambda _: None)
 
 
 LETTERS: dict[str, Any] = {"policy": "dead_letter"}

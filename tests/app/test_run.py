@@ -35,7 +35,7 @@ LOOKING_AGAIN = {"kind": "adf", "window": 50, "replay_tokens": 1000, "replay_loo
 
 
 def from_files(folder: Path, config: Path, examples: list[Example]) -> dict[str, Any]:
-    evaluation = Evaluation(load(config), on_refused=pytest.fail)
+    evaluation = Evaluation(load(config), on_rejected=pytest.fail)
     evaluation.train([str(write_jsonl(folder / "train.jsonl.gz", examples))])
     return evaluation.tagger.state()
 

@@ -22,10 +22,10 @@ from streamlearn.app.drift_watch import build_watch
 from streamlearn.app.evaluate import BATCH, batches, open_examples
 from streamlearn.config.load import load
 from streamlearn.config.schema import Config
+from streamlearn.daemon.learning_state import LearningState
 from streamlearn.daemon.pipeline import Pipeline
 from streamlearn.data import Example
 from streamlearn.monitor.history import History
-from streamlearn.monitor.progressive import Progressive
 from streamlearn.telemetry.metrics import Metrics
 from streamlearn.telemetry.status import Status
 
@@ -39,7 +39,7 @@ def seconds(config: Config, examples: Sequence[Sequence[Example]]) -> NDArray[np
     found = []
     with (
         ThreadPoolExecutor(1) as learner,
-        Pipeline(watched, Progressive(), watch=build_watch(config, watched)) as pipeline,
+        Pipeline(LearningState(watched, build_watch(config, watched))) as pipeline,
     ):
         for part in examples:
             clocks = [_clocks(learner, pipeline)]
@@ -71,7 +71,7 @@ def main() -> None:
     options = parser.parse_args()
     for kind in options.learners:
         config = load(Path(options.config), [f"learner={{kind: {kind}}}"])
-        located = list(open_examples(config, [options.train], on_refused=print))
+        located = list(open_examples(config, [options.train], print))
         examples = [[at.example for at in batch] for batch in batches(located, BATCH)]
         passes = [seconds(config, examples) for _ in range(1 + options.passes)][1:]
         alone, watched = np.min(passes, axis=0).sum(axis=0)

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from streamlearn.app.build_tagger import open_tagger
+from streamlearn.app.build_tagger import open_state
 from streamlearn.checkpoint.codec import FORMAT_VERSION
 from streamlearn.checkpoint.local_files import checkpoint_files, open_checkpoint
 from streamlearn.data import Position, StreamIdentity, TopicPartition
@@ -57,7 +57,7 @@ def test_every_field_is_read(version: int, learner: str) -> None:
 @pytest.mark.parametrize("learner", LEARNERS)
 @pytest.mark.parametrize("version", VERSIONS)
 def test_it_predicts_as_it_did_and_is_learned_on_from(version: int, learner: str) -> None:
-    tagger, _ = open_tagger(str(path_of(version, learner)))
+    tagger = open_state(str(path_of(version, learner)))[0].tagger
     assert tagger.labels == ["B-X", "I-X", "O", "B-Y"]
     assert [" ".join(labels) for labels in tagger.predict_many(make_examples(3))] == PREDICTED[learner]
     known = tagger.gauges()["features_known"]

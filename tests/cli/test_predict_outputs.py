@@ -9,7 +9,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from streamlearn.app.build_tagger import open_tagger
+from streamlearn.app.build_tagger import open_state
 from streamlearn.stream.record_codec import decode
 from tests import naive
 from tests.cli.command import save_state, streamlearn
@@ -57,7 +57,7 @@ def predicted(*arguments: object) -> list[dict]:
 
 def enumerated(state: Path, example) -> dict[tuple[str, ...], float]:
     """Give exp(score) of every labelling, over dictionaries of strings."""
-    tagger, _ = open_tagger(str(state))
+    tagger = open_state(str(state))[0].tagger
     bench = Bench(tagger, tagger._encoder, tagger._labels, tagger._space, tagger._learner, None)
     weights = bench.named(*tagger._learner.weights())
     rows = list(zip(example.columns["w"], example.columns["pos"], strict=True))
@@ -116,7 +116,7 @@ def test_a_perceptron_knows_scores_but_no_probabilities(perceptron: Path, file: 
     done = streamlearn("predict", perceptron, file, "--marginals")
     assert (done.returncode, done.stdout) == (64, b"")
     assert done.stderr.decode().count("\n") == 1
-    assert b"learned by a perceptron, whose scores are no probabilities" in done.stderr
+    assert b"trained by a perceptron, whose scores are not probabilities" in done.stderr
     for line in predicted(perceptron, file, "--k-best", 3):
         VALIDATOR.validate(line)
         scores = [one["score"] for one in line["alternatives"]]

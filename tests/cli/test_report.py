@@ -7,10 +7,9 @@ import pytest
 from streamlearn.app.build_tagger import build_tagger
 from streamlearn.app.report import collect
 from streamlearn.config.load import load
+from streamlearn.daemon.learning_state import LearningState
 from streamlearn.daemon.pipeline import Pipeline
 from streamlearn.events import Drift
-from streamlearn.monitor.history import History
-from streamlearn.monitor.progressive import Progressive
 from streamlearn.report import figures, page
 from tests.cli.command import save_state, streamlearn
 from tests.sequences import make_examples, write_config
@@ -20,15 +19,13 @@ from tests.telemetry import examples
 def state(tmp_path, **learner):
     """Learn, and save what was watched meanwhile."""
     config = write_config(tmp_path / "config.yaml", learner=learner)
-    made, tagger = make_examples(200), build_tagger(load(config))
-    progressive, history = Progressive(), History()
-    with Pipeline(tagger, progressive) as pipeline:
+    made, learning = make_examples(200), LearningState(build_tagger(load(config)))
+    with Pipeline(learning) as pipeline:
         for first in range(0, 200, 20):
-            pipeline.submit(tagger.encode(made[first : first + 20]).batch, 0.0)
-            history(pipeline.settle())
-    history(examples.learned(drifts=[Drift(123, "error", "adwin", 0.1, 0.6)], gauges={}))
-    watched = {**progressive.state(), "history": history.state()}
-    return save_state(config, made, tmp_path / "state", progressive=watched)
+            pipeline.submit(learning.tagger.encode(made[first : first + 20]).batch, 0.0)
+            learning.history(pipeline.settle())
+    learning.history(examples.learned(drifts=[Drift(123, "error", "adwin", 0.1, 0.6)], gauges={}))
+    return save_state(config, made, tmp_path / "state", progressive=learning.snapshot({}).progressive)
 
 
 TITLES = [

@@ -1,20 +1,20 @@
 import pytest
 
-from streamlearn.daemon.bad_records import Refused, Tolerance
+from streamlearn.daemon.bad_records import BadRecord, Tolerance
 from streamlearn.errors import Reason, StreamError
 from streamlearn.events import Rejected
 from tests.stream.memory import MemoryRecord
 
 
-def poll(flags: str, first: int = 0) -> tuple[list[MemoryRecord], list[Refused]]:
+def poll(flags: str, first: int = 0) -> tuple[list[MemoryRecord], list[BadRecord]]:
     """Make records, one a character; x is a bad one."""
     records = [MemoryRecord("orders", 0, first + n, 0, None, b"") for n in range(len(flags))]
-    refused: list[Refused] = [
+    rejected: list[BadRecord] = [
         (record, Rejected("orders", 0, record.offset, Reason.SYNTAX, "no JSON"))
         for record, flag in zip(records, flags, strict=True)
         if flag == "x"
     ]
-    return records, refused
+    return records, rejected
 
 
 def stops(tolerance: Tolerance, *polls: str) -> bool:
@@ -33,7 +33,7 @@ def test_without_a_limit_all_may_be_bad() -> None:
 
 
 def test_zero_stops_at_the_first_and_says_which() -> None:
-    with pytest.raises(StreamError, match=r"orders\[0\]@2: no JSON \(syntax\); mend or skip it"):
+    with pytest.raises(StreamError, match=r"orders\[0\]@2: no JSON \(syntax\); fix the record, or skip it"):
         Tolerance(0.0, 1).admit(*poll("..x."))
 
 

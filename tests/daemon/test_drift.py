@@ -36,7 +36,7 @@ def test_a_change_of_the_world_is_told_and_begins_a_new_average(tmp_path: Path) 
     assert "error" in {drift.signal for drift in found}
     assert all(CHANGE < drift.sequence < CHANGE + 400 for drift in found)
     # Sequences in the average: those since the next multiple of 500.
-    assert rig.tagger.state()["learner"]["count"] == 1000
+    assert rig.learning.tagger.state()["learner"]["count"] == 1000
 
 
 @pytest.mark.parametrize("turns", [5, 9, 10, 11, 15])
@@ -50,6 +50,6 @@ def test_a_crash_around_the_change_gives_the_same_bits(tmp_path: Path, turns: in
         first.loop.turn()
     first.crash()
     resumed = Rig(tmp_path, changing(), **WATCHED)
-    assert 0 < resumed.pipeline.sequences_seen < COUNT
+    assert 0 < resumed.learning.sequences_seen < COUNT
     resumed.run(20)
     assert differences(resumed.state(), whole.state()) == []

@@ -37,7 +37,7 @@ def test_every_record_is_learned_once_and_in_the_last_checkpoint(tmp_path: Path)
     rig = learned_uninterrupted(tmp_path / "a", 100)
     assert sum(event.sequences for event in rig.of_type(Learned)) == 100
     again = Rig(tmp_path / "a", filled(100))
-    assert again.pipeline.sequences_seen == 100
+    assert again.learning.sequences_seen == 100
     assert differences(again.state(), rig.state()) == []
     again.run(3)
     assert again.of_type(Learned) == []
@@ -57,7 +57,7 @@ def test_a_rollback_takes_weights_and_positions_back_together(tmp_path: Path) ->
     first.store.roll_back(seqs[0])
     first.crash()
     second = Rig(folder, filled(120))
-    assert 0 <= second.pipeline.sequences_seen < 120
+    assert 0 <= second.learning.sequences_seen < 120
     second.run(10)
     assert differences(second.state(), whole.state()) == []
 
@@ -84,7 +84,7 @@ def test_a_crash_at_any_turn_replays_to_the_same_bits(tmp_path: Path, turns: int
     second = Rig(folder, filled(120), every_records=30)
     second.run(10)
     assert differences(second.state(), whole.state()) == []
-    assert second.pipeline.sequences_seen == 120
+    assert second.learning.sequences_seen == 120
 
 
 @pytest.mark.parametrize("poll", [1, 7, 500])
@@ -152,7 +152,7 @@ def test_an_error_of_the_stream_saves_what_was_learned_first(tmp_path: Path) -> 
     with pytest.raises(StreamError):
         rig.loop.run(stopping)
     rig.crash()
-    assert Rig(tmp_path, filled(10)).pipeline.sequences_seen == 10
+    assert Rig(tmp_path, filled(10)).learning.sequences_seen == 10
 
 
 def test_a_checkpoint_holds_the_canary_of_the_last_record(tmp_path: Path) -> None:
@@ -215,7 +215,7 @@ def test_a_stop_during_a_checkpoint_waits_for_it_and_saves_the_rest(tmp_path: Pa
     rig.loop.save()
     rig.crash()
     again = Rig(tmp_path, filled(60))
-    assert again.pipeline.sequences_seen == sum(event.sequences for event in rig.of_type(Learned))
+    assert again.learning.sequences_seen == sum(event.sequences for event in rig.of_type(Learned))
     again.crash()
 
 
@@ -239,8 +239,8 @@ def test_one_record_cannot_ruin_the_model(tmp_path: Path) -> None:
     assert rig.of_type(Learned) == []
 
 
-class Mail:
-    """Takes letters and says when they are durable."""
+class Sink:
+    """Takes bad records and says when they are durable."""
 
     def __init__(self) -> None:
         self.offsets: list[int] = []
@@ -264,44 +264,44 @@ def with_bad_ones(good: int, bad: int, poll: int = 5) -> MemorySource:
 
 
 def test_no_checkpoint_passes_a_bad_record_before_its_letter_is_durable(tmp_path: Path) -> None:
-    mail = Mail()
-    rig = Rig(tmp_path, with_bad_ones(10, 5), every_records=5, letters=mail)
+    sink = Sink()
+    rig = Rig(tmp_path, with_bad_ones(10, 5), every_records=5, sink=sink)
     rig.loop.save()
-    mail.is_durable = False
+    sink.is_durable = False
     for _ in range(6):
         rig.loop.turn()
-    assert mail.offsets == [10, 11, 12, 13, 14]
+    assert sink.offsets == [10, 11, 12, 13, 14]
     assert rig.source.committed[ORDERS].next_offset == 0
     with pytest.raises(BrokerUnavailableError, match="not acknowledged"):
         rig.loop.save()
     rig.crash()
-    again = Rig(tmp_path, with_bad_ones(10, 5), letters=mail)
-    mail.is_durable = True
+    again = Rig(tmp_path, with_bad_ones(10, 5), sink=sink)
+    sink.is_durable = True
     again.run(6)
     assert again.source.committed[ORDERS].next_offset == 15
     # At least once: the letters that nobody acknowledged came again.
-    assert mail.offsets == [10, 11, 12, 13, 14] * 2
+    assert sink.offsets == [10, 11, 12, 13, 14] * 2
 
 
 def test_a_stream_gone_bad_stops_before_it_is_passed_over(tmp_path: Path) -> None:
-    mail = Mail()
-    rig = Rig(tmp_path, with_bad_ones(10, 5), letters=mail, tolerance=Tolerance(0.2, 10))
-    with pytest.raises(StreamError, match=r"5 of 10 records are bad"):
+    sink = Sink()
+    rig = Rig(tmp_path, with_bad_ones(10, 5), sink=sink, tolerance=Tolerance(0.2, 10))
+    with pytest.raises(StreamError, match=r"5 of 10 consecutive records are bad"):
         rig.loop.run(lambda: False)
     rig.crash()
-    assert mail.offsets == []
+    assert sink.offsets == []
     assert rig.source.committed[ORDERS].next_offset == 10
 
 
 def test_a_stream_gone_bad_stops_the_next_life_too(tmp_path: Path) -> None:
     source = with_bad_ones(10, 3, poll=2)
     rig = Rig(tmp_path, source, tolerance=Tolerance(0.2, 10))
-    with pytest.raises(StreamError, match=r"3 of 10 records are bad"):
+    with pytest.raises(StreamError, match=r"3 of 10 consecutive records are bad"):
         rig.loop.run(lambda: False)
     rig.crash()
     # Two were passed over; what stopped it is found again, with those two before it.
     assert source.committed[ORDERS].next_offset == 12
     again = Rig(tmp_path, with_bad_ones(10, 3, poll=2), tolerance=Tolerance(0.2, 10))
-    with pytest.raises(StreamError, match=r"3 of 10 records are bad"):
+    with pytest.raises(StreamError, match=r"3 of 10 consecutive records are bad"):
         again.loop.run(lambda: False)
     again.crash()

@@ -78,7 +78,7 @@ def test_the_ports_fit_together():
 def test_the_example_learns_its_sentences_and_can_do_what_it_is_to_do():
     config = load(DEPLOY / "compose" / "config.yaml")
     build_watch(config, build_tagger(config))
-    evaluation = Evaluation(config, on_refused=pytest.fail)
+    evaluation = Evaluation(config, pytest.fail)
     sentences = [str(DEPLOY / "compose" / "sentences.jsonl")]
     evaluation.train(sentences)
     assert evaluation.test(sentences)["f1"] > 0.95

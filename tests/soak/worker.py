@@ -11,18 +11,18 @@ from pathlib import Path
 from typing import Any
 
 from streamlearn.app.compatibility import require_same_stream
+from streamlearn.app.dead_letter_sink import DeadLetterSink
 from streamlearn.app.stop import stop_on_signals
 from streamlearn.checkpoint.local import CheckpointStore
 from streamlearn.checkpoint.schedule import CheckpointSchedule
 from streamlearn.checkpoint.writer import BackgroundWriter
 from streamlearn.daemon.bad_records import Tolerance
-from streamlearn.daemon.checkpointer import Keeper, Lineage, Snapshot
+from streamlearn.daemon.checkpointer import Checkpointer, RunInfo, Snapshot
+from streamlearn.daemon.duplicates import Duplicates
 from streamlearn.daemon.intake import BatchReader
 from streamlearn.daemon.loop import Loop
-from streamlearn.data import Position, Record, TopicPartition
+from streamlearn.data import Position, TopicPartition
 from streamlearn.errors import StreamlearnError
-from streamlearn.events import Rejected
-from streamlearn.stream.deadletters.dead_letter import DeadLetter
 from streamlearn.stream.deadletters.outbox import Outbox
 from streamlearn.stream.deadletters.spool import Spool
 from streamlearn.stream.kafka.consumer import KafkaSource
@@ -32,16 +32,15 @@ from tests.soak.oracle import Oracle
 SPOOL = "dead-letters.jsonl"
 
 
-class Mail:
-    """Bad records to a file."""
+class State:
+    """The oracle as what a checkpoint saves."""
 
-    def __init__(self, path: Path) -> None:
-        self._outbox = Outbox(None, Spool(path), lambda *_: None)
-        self.settle = self._outbox.settle
+    def __init__(self, oracle: Oracle) -> None:
+        self._oracle = oracle
 
-    def send(self, record: Record, why: Rejected) -> None:
-        """Send one."""
-        self._outbox.send(DeadLetter.of(record, why.reason, why.message, "soak", "0"))
+    def snapshot(self, positions: Mapping[TopicPartition, Position]) -> Snapshot:
+        """Copy it."""
+        return Snapshot(dict(positions), 0, {}, self._oracle.state(), {})
 
 
 def fatal(step: str | None, after: int) -> Callable[[str], None]:
@@ -92,22 +91,22 @@ def run(options: Mapping[str, Any], stopping: Callable[[], bool], stack: ExitSta
         missed(tp, positions[tp].next_offset, count)
     writer = BackgroundWriter(store)
     stack.callback(writer.close)
-    lineage = Lineage("soak", "run", "0", "digest", {}, identity, {})
-    seq = loaded.checkpoint.seq if loaded else -1
-    keeper = Keeper(writer, CheckpointSchedule(0.3, 500), lineage, seq, lambda _: None, lambda _: None)
-
-    def snapshot(at: Mapping[TopicPartition, Position]) -> Snapshot:
-        return Snapshot(dict(at), 0, {}, oracle.state(), {})
-
+    checkpointer = Checkpointer(
+        writer,
+        CheckpointSchedule(0.3, 500),
+        State(oracle),
+        RunInfo("soak", "run", "0", "digest", {}, identity, {}),
+        loaded.checkpoint.seq if loaded else -1,
+        lambda _: None,
+        lambda _: None,
+    )
     loop = Loop(
         source,
-        BatchReader(oracle, oracle),  # type: ignore[arg-type]
-        Tolerance(None, 1),
-        Mail(directory / SPOOL),
+        BatchReader(oracle, oracle, Duplicates(), Tolerance(None, 1)),  # type: ignore[arg-type]
+        DeadLetterSink(Outbox(None, Spool(directory / SPOOL), lambda *_: None), "soak"),
         oracle,  # type: ignore[arg-type]
-        keeper,
+        checkpointer,
         positions,
-        snapshot,
         lambda _: None,
     )
     loop.run(stopping)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
-from streamlearn.data import Record
+from streamlearn.data import Record, TopicPartition
 
 PREFIX = "streamlearn.error."
 REPLAYED = "streamlearn.replayed"
@@ -43,7 +43,7 @@ class DeadLetter:
     @property
     def place(self) -> str:
         """Topic, partition and offset of the original: ``orders[3]@1841``."""
-        return f"{self.topic}[{self.partition}]@{self.offset}"
+        return TopicPartition(self.topic, self.partition).at(self.offset)
 
     @classmethod
     def of(cls, record: Record, reason: str, message: str, model: str, version: str) -> "DeadLetter":

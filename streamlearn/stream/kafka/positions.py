@@ -110,7 +110,7 @@ def place(tp: TopicPartition, offset: int) -> str:
     >>> place(TopicPartition("orders", 3), 1841)
     'orders[3]@1841'
     """
-    return f"{tp[0]}[{tp[1]}]@{offset}"
+    return TopicPartition(*tp).at(offset)
 
 
 def native(partitions: Iterable[TopicPartition]) -> list[KafkaPartition]:
