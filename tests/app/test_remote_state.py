@@ -146,9 +146,13 @@ LETTERS: dict[str, Any] = {"policy": "dead_letter"}
         ("s3://bucket/ner", {"policy": "skip"}, ""),
         ("s3://bucket/ner", LETTERS | {"topic": "dead"}, ""),
         ("s3://bucket/ner", LETTERS | {"file": "/data/dead.jsonl"}, ""),
-        ("s3://bucket/ner", LETTERS, "dead_letters.file is wanted, since checkpoint.directory is a URL"),
-        ("s3://bucket/ner", LETTERS | {"topic": "dead", "on_unavailable": "spool"}, "dead_letters.file is"),
-        ("ftp://host/ner", {}, "ftp://host/ner: cannot tell two daemons apart"),
+        ("s3://bucket/ner", LETTERS, "checkpoint.directory is a URL, so dead_letters.file must be set"),
+        (
+            "s3://bucket/ner",
+            LETTERS | {"topic": "dead", "on_unavailable": "spool"},
+            "dead_letters.file must be set",
+        ),
+        ("ftp://host/ner", {}, "ftp://host/ner: ftp:// has no conditional writes"),
     ],
 )
 def test_check_says_what_a_remote_state_lacks(
