@@ -76,8 +76,8 @@ SAME_IDEA = {
     frozenset({"kernels.chain.decoding", "learners.decoding"}),
     frozenset({"demo.broker", "cli.broker"}),
     *(frozenset({f"app.{name}", f"cli.{name}"})
-      for name in ("check", "checkpoints", "deadletters", "evaluate", "inspect", "predict", "quickstart",
-                   "report", "run", "tune")),
+      for name in ("check", "checkpoints", "deadletters", "evaluate", "inspect", "predict", "produce",
+                   "quickstart", "report", "run", "tune")),
 }  # fmt: skip
 
 VAGUE = {"utils", "util", "core", "common", "helper", "helpers", "manager", "misc", "base_utils"}

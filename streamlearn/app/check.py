@@ -1,4 +1,4 @@
-"""Looking at a configuration, and at what it names, before anything is started."""
+"""Checks of a configuration and of what it refers to, before anything is started."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -18,10 +18,14 @@ from streamlearn.stream.kafka.probe import Finding, probe
 
 
 def check(path: Path, overrides: Sequence[str], live: bool, timeout_seconds: float) -> Iterator[Finding]:
-    """Look at the file; with `live` also at the state directory, the broker, topics and permissions.
+    """Check the file; with `live` also the state, the broker, topics and permissions.
 
-    Whatever `run` would refuse to continue is a problem here, for the same reason. Changes nothing: a state
-    directory that is missing is not made.
+    Whatever `run` would refuse is a problem here, for the same reason. Changes nothing: a missing state
+    directory is not created.
+
+    Parameters
+    ----------
+    timeout_seconds : for each response of the broker.
     """
     try:
         config = load(path, overrides)
@@ -32,14 +36,14 @@ def check(path: Path, overrides: Sequence[str], live: bool, timeout_seconds: flo
         yield from (Finding("config", False, problem, error.exit_code) for problem in error.problems)
         return
     reads = ", ".join(config.features.columns) if config.features.templates else "ready-made features"
-    labels = f", {len(tagger.labels)} labels known" if tagger.labels else ""
+    labels = f", {len(tagger.labels)} known labels" if tagger.labels else ""
     learner = f"learner {config.learner.kind}"
     yield Finding("config", True, f"{path}: model {config.model}, {learner}, reads {reads}{labels}")
     if live:
-        yield from _look_around(config, store, timeout_seconds)
+        yield from _check_live(config, store, timeout_seconds)
 
 
-def _look_around(config: Config, store: Store, timeout_seconds: float) -> Iterator[Finding]:
+def _check_live(config: Config, store: Store, timeout_seconds: float) -> Iterator[Finding]:
     yield _state(store)
     loaded = None
     try:
@@ -47,7 +51,7 @@ def _look_around(config: Config, store: Store, timeout_seconds: float) -> Iterat
         if loaded:
             require_same_model(loaded, config)
             seen = loaded.checkpoint.sequences_seen
-            yield Finding("checkpoint", True, f"{loaded.where}: verifies, {seen:,} sequences learned")
+            yield Finding("checkpoint", True, f"{loaded.where}: valid, {seen:,} sequences learned")
     except StreamlearnError as error:
         yield Finding.problem("checkpoint", error)
     found = probe(config.kafka, config.source.topics, config.source.partitions, timeout_seconds)
@@ -59,8 +63,8 @@ def _look_around(config: Config, store: Store, timeout_seconds: float) -> Iterat
 def _state(store: Store) -> Finding:
     try:
         return Finding("state", True, f"{store.location}: {store.probe()}")
-    except StreamlearnError as refusal:
-        return Finding.problem("state", refusal)
+    except StreamlearnError as error:
+        return Finding.problem("state", error)
 
 
 def _positions(config: Config, loaded: Loaded, timeout_seconds: float) -> Finding:
@@ -75,5 +79,5 @@ def _positions(config: Config, loaded: Loaded, timeout_seconds: float) -> Findin
     finally:
         if source is not None:
             source.close()
-    missing = f", {sum(lost.values()):,} records were removed before them" if lost else ""
-    return Finding("positions", True, f"the stream goes on at {format_positions(positions)}{missing}")
+    removed = f", {sum(lost.values()):,} records from there on were removed" if lost else ""
+    return Finding("positions", True, f"the stream continues at {format_positions(positions)}{removed}")

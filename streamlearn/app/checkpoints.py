@@ -1,4 +1,4 @@
-"""The generations of a state: what they are, whether they verify, and going back to one."""
+"""The checkpoints of a state: listing, verifying, and rolling back to one."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -9,8 +9,8 @@ from streamlearn.data import format_positions
 from streamlearn.errors import CheckpointError
 
 
-def generations(state: str) -> Iterator[dict[str, Any]]:
-    """Describe every generation, oldest first, from its header alone.
+def listed(state: str) -> Iterator[dict[str, Any]]:
+    """Describe every checkpoint, oldest first, from its header alone.
 
     Raises
     ------
@@ -23,8 +23,8 @@ def generations(state: str) -> Iterator[dict[str, Any]]:
 
 
 def verified(state: str) -> Iterator[dict[str, Any]]:
-    """Describe every generation, oldest first, once all of it has been read and its checksum compared."""
-    for row in generations(state):
+    """Describe every checkpoint, oldest first, after reading it in full and verifying its checksum."""
+    for row in listed(state):
         try:
             open_checkpoint(row["file"])
         except CheckpointError as error:
@@ -33,25 +33,26 @@ def verified(state: str) -> Iterator[dict[str, Any]]:
 
 
 def roll_back(state: str, seq: int) -> dict[str, Any]:
-    """Make an older generation the newest, and describe it.
+    """Make an older checkpoint the newest, and describe it.
 
     Raises
     ------
-    StateLockedError : a daemon runs. CheckpointError : it is not there, or does not verify.
+    StateLockedError : a daemon is running.
+    CheckpointError : there is no such checkpoint, or it does not verify.
     """
     store = open_store(state)
     with store.lock():
         return _row(store.roll_back(seq))
 
 
-def _row(generation: CheckpointInfo) -> dict[str, Any]:
-    checkpoint = generation.checkpoint
+def _row(info: CheckpointInfo) -> dict[str, Any]:
+    checkpoint = info.checkpoint
     row: dict[str, Any] = {
-        "file": generation.where,
-        "seq": generation.seq,
-        "size_bytes": generation.size_bytes,
+        "file": info.where,
+        "seq": info.seq,
+        "size_bytes": info.size_bytes,
         "ok": checkpoint is not None,
-        "error": generation.error,
+        "error": info.error,
     }
     if checkpoint:
         row |= {

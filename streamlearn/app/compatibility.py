@@ -1,4 +1,4 @@
-"""Whether a checkpoint may be continued with a configuration and a stream: what `run` and `check` refuse."""
+"""Whether a checkpoint can be continued with a configuration and a stream, as `run` and `check` require."""
 
 from streamlearn.checkpoint.reading import Loaded
 from streamlearn.config.learned_part import changes
@@ -8,26 +8,26 @@ from streamlearn.errors import ConfigError, StreamError
 
 
 def require_same_model(loaded: Loaded, config: Config) -> None:
-    """Return if the weights can be learned on.
+    """Return if the model of a checkpoint can be trained further with a configuration.
 
-    Tables may be larger or smaller than they were: no weight depends on it until one is full, which is
-    counted and never silent. What was learned must fit.
+    Tables may be larger or smaller than before as long as everything learned fits: no weight depends on their
+    size until one is full, which is counted.
 
     Raises
     ------
-    ConfigError : of another model, learned with other settings, or larger than the tables.
+    ConfigError : it is another model, was trained with other settings, or does not fit the tables.
     """
     checkpoint = loaded.checkpoint
     if checkpoint.model_id != config.model:
         raise ConfigError(
-            f"{loaded.where} is of the model {checkpoint.model_id!r}, the configuration of "
+            f"{loaded.where} belongs to the model {checkpoint.model_id!r}, the configuration to "
             f"{config.model!r}; give each model its own checkpoint.directory"
         )
     changed = changes(checkpoint.config, config)
     if changed and not config.checkpoint.accept_config_change:
         raise ConfigError(
-            f"{loaded.where} was learned with other values of {', '.join(changed)}; change them back, "
-            "start in a new checkpoint.directory, or set checkpoint.accept_config_change=true"
+            f"{loaded.where} was trained with other values of {', '.join(changed)}; change them back, start "
+            "with a new checkpoint.directory, or set checkpoint.accept_config_change=true"
         )
     _require_room(loaded, config)
 
@@ -44,27 +44,25 @@ def _require_room(loaded: Loaded, config: Config) -> None:
         if known > room
     ]
     if small:
-        raise ConfigError(
-            f"{loaded.where} holds more features than the tables have room for: {', '.join(small)}"
-        )
+        raise ConfigError(f"{loaded.where} has more features than the tables can hold: {', '.join(small)}")
 
 
 def require_same_stream(saved: StreamIdentity, found: StreamIdentity) -> None:
-    """Return if the positions of a checkpoint still mean the same records.
+    """Return if the positions of a checkpoint still refer to the same records.
 
     Raises
     ------
-    StreamError : another cluster, or a topic that was deleted and created anew.
+    StreamError : the cluster is another one, or a topic was deleted and created again.
     """
     if saved.cluster_id and found.cluster_id and saved.cluster_id != found.cluster_id:
         raise StreamError(
-            f"the state was learned from cluster {saved.cluster_id}, this one is {found.cluster_id}; "
-            "its offsets mean nothing here"
+            f"the state was learned from cluster {saved.cluster_id}, this is cluster {found.cluster_id}: its "
+            "offsets mean nothing here; correct kafka.bootstrap_servers, or use a new checkpoint.directory"
         )
     for topic, topic_id in saved.topic_ids.items():
         now = found.topic_ids.get(topic)
         if now and now != topic_id:
             raise StreamError(
-                f"topic {topic} was deleted and created anew (id {topic_id} is now {now}); its offsets mean "
-                "nothing any more: start in a new checkpoint.directory"
+                f"topic {topic} was deleted and created again (id {topic_id}, now {now}): the saved offsets "
+                "mean nothing any more; use a new checkpoint.directory"
             )

@@ -1,4 +1,4 @@
-"""Dead letters after the fact: read from topic and file, and sent back once what was wrong is mended."""
+"""Dead letters, read from their topic and file, and sent back once the cause is fixed."""
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
@@ -11,7 +11,7 @@ from typing import Self
 from streamlearn.app.dead_letter_sink import spool_path
 from streamlearn.checkpoint.reading import system_errors
 from streamlearn.config.schema import Config
-from streamlearn.errors import ConfigError, StreamlearnError
+from streamlearn.errors import ConfigError, StreamlearnError, UsageError
 from streamlearn.stream.deadletters.dead_letter import REPLAYED, DeadLetter
 from streamlearn.stream.deadletters.spool import read_spool
 from streamlearn.stream.kafka.consumer import KafkaSource
@@ -22,14 +22,15 @@ _REPLAYED = "dead-letters.replayed"
 
 
 @dataclass(frozen=True, slots=True)
-class LetterFilter:
-    """Which dead letters; what is None does not matter.
+class DeadLetterFilter:
+    """Chooses dead letters; a criterion that is None does not restrict them.
 
     Attributes
     ----------
-    reasons : any of these.
-    partition, first, last : of the record's place, `last` included.
-    since, until : timestamps of the record.
+    reasons : reasons of rejection, any of which fits; all if empty.
+    topic, partition : of the record.
+    first, last : offsets of the record, both included.
+    since, until : timestamps of the record, both included.
     """
 
     reasons: Sequence[str] = ()
@@ -41,7 +42,7 @@ class LetterFilter:
     until: datetime | None = None
 
     def __contains__(self, letter: DeadLetter) -> bool:
-        """Tell whether a letter is wanted."""
+        """Tell whether a dead letter is chosen."""
         return (
             (not self.reasons or letter.reason in self.reasons)
             and self.topic in (None, letter.topic)
@@ -51,8 +52,8 @@ class LetterFilter:
         )
 
 
-def read_letters(config: Config, wanted: LetterFilter) -> Iterator[DeadLetter]:
-    """Give every dead letter once: those of the topic, then those of the file.
+def read_dead_letters(config: Config, wanted: DeadLetterFilter) -> Iterator[DeadLetter]:
+    """Yield every chosen dead letter once: those of the topic, then those of the file.
 
     Raises
     ------
@@ -61,10 +62,24 @@ def read_letters(config: Config, wanted: LetterFilter) -> Iterator[DeadLetter]:
     seen: set[str] = set()
     spool = spool_path(config)
     for letter in chain(_from_topic(config), read_spool(spool) if spool else ()):
-        # A crash may have sent one again.
+        # After a crash, a record may have been sent twice.
         if letter in wanted and letter.place not in seen:
             seen.add(letter.place)
             yield letter
+
+
+def find_dead_letter(config: Config, place: str) -> DeadLetter:
+    """Return the dead letter of the record at a place such as ``orders[3]@1841``.
+
+    Raises
+    ------
+    UsageError : there is none.
+    StreamlearnError : as `read_dead_letters`.
+    """
+    for letter in read_dead_letters(config, DeadLetterFilter()):
+        if letter.place == place:
+            return letter
+    raise UsageError(f"{place}: no such dead letter; list them with `streamlearn deadletters list`")
 
 
 def _from_topic(config: Config) -> Iterator[DeadLetter]:
@@ -84,17 +99,17 @@ def _from_topic(config: Config) -> Iterator[DeadLetter]:
 
 
 class Replayer:
-    """Sends records back to where they were, to be learned; each once, unless a crash comes between.
+    """Sends records back to their partitions; each once, unless a crash comes in between.
 
-    What was sent is noted in a file beside that of dead letters, so that a second call sends the others only.
+    What was sent is noted in a file next to that of the dead letters, so that a second call sends the rest.
 
     Parameters
     ----------
-    again : send also what was sent before.
+    again : also send what was sent before.
 
     Raises
     ------
-    ConfigError : there is no such file.
+    ConfigError : the state is remote and no local file is configured.
     """
 
     def __init__(self, config: Config, *, again: bool) -> None:
@@ -102,8 +117,8 @@ class Replayer:
         spool = spool_path(config)
         if spool is None:
             raise ConfigError(
-                "dead_letters.file: wanted, since checkpoint.directory is a URL; what is replayed is noted "
-                "beside it"
+                "dead_letters.file: required when checkpoint.directory is a URL; what was replayed is noted "
+                "in a file next to it"
             )
         self._path = spool.with_name(_REPLAYED)
         lines = self._path.read_text("utf-8").splitlines() if self._path.exists() else []
@@ -118,11 +133,11 @@ class Replayer:
             sink.close()
 
     def unsent(self, letters: Iterable[DeadLetter]) -> list[DeadLetter]:
-        """Give those that were not sent before."""
+        """Return those that were not sent before."""
         return [letter for letter in letters if letter.place not in self._sent]
 
     def send(self, letters: Sequence[DeadLetter]) -> None:
-        """Send, wait until the broker has them all, and note it.
+        """Send, wait for the acknowledgements, and note what was sent.
 
         Raises
         ------

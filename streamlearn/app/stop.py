@@ -1,7 +1,7 @@
 """SIGTERM and SIGINT: the first asks for a clean stop, the second ends the process at once.
 
-`stop_on_signals` is for the daemon, which looks up between batches; `Interrupt` for commands that wait
-for input.
+`stop_on_signals` is for the daemon, which checks between batches; `Interrupt` is for commands that wait for
+input.
 """
 
 import os
@@ -16,32 +16,32 @@ T = TypeVar("T")
 
 # Wrappers such as timeout(1) signal the process and then its group: that is one request, not two.
 _ECHO_SECONDS = 0.5
-# How long a wait may last before it looks for a signal.
+# A wait checks for a signal this often.
 _SLICE_SECONDS = 0.1
 
 
 class Stop:
-    """Tells, when called, whether a stop was asked for.
+    """Tells, when called, whether a stop was requested.
 
     Parameters
     ----------
-    leave : called just before the process is ended, in the signal handler: for what would outlive it.
+    leave : called in the signal handler just before the process is ended, to clean up what would outlive it.
     """
 
     def __init__(self, leave: Callable[[], None]) -> None:
         self._leave = leave
-        self._asked: float | None = None
+        self._requested: float | None = None
         self._at_once = False
 
     def __call__(self) -> bool:
-        """Tell whether a stop was asked for."""
-        return self._asked is not None
+        """Tell whether a stop was requested."""
+        return self._requested is not None
 
     @contextmanager
     def at_once(self) -> Iterator[None]:
-        """Let the first signal end the process, with 0, while the context is open.
+        """Let the first signal end the process, with exit code 0, while the context is open.
 
-        For work that cannot look up and has changed nothing, such as compiling.
+        For work that cannot check for signals and has changed nothing, such as compiling.
         """
         self._at_once = True
         try:
@@ -50,13 +50,13 @@ class Stop:
             self._at_once = False
 
     def handle(self, number: int, _: FrameType | None) -> None:
-        """Take a signal."""
+        """Handle a signal."""
         now = time.monotonic()
         if self._at_once:
             self._end(0)
-        if self._asked is None:
-            self._asked = now
-        elif now - self._asked > _ECHO_SECONDS:
+        if self._requested is None:
+            self._requested = now
+        elif now - self._requested > _ECHO_SECONDS:
             self._end(128 + number)
 
     def _end(self, code: int) -> None:
@@ -68,10 +68,10 @@ class Stop:
 
 @contextmanager
 def stop_on_signals(leave: Callable[[], None] = lambda: None) -> Iterator[Stop]:
-    """Give what tells whether a stop was asked for.
+    """Return an object that tells whether a stop was requested.
 
-    The second signal ends the process in the middle of whatever it does, with 128 + its number: that is
-    safe at any instant, it costs the work since the last checkpoint.
+    The second signal ends the process immediately, with exit code 128 + its number. That is safe at any
+    instant: the records since the last checkpoint are learned again at the next start.
 
     Parameters
     ----------
@@ -116,11 +116,11 @@ class Interrupt:
 
     @property
     def exit_code(self) -> int:
-        """What a shell expects of a program that a signal ended, or 0."""
+        """The exit code that shells expect of a program ended by this signal; 0 without one."""
         return 128 + self.signal if self.signal else 0
 
     def until(self, items: Iterable[T]) -> Iterator[T]:
-        """Give items until a signal comes, even while the next item is waited for."""
+        """Yield items until a signal comes, even while waiting for the next item."""
         iterator = iter(items)
         try:
             while not self.stopped:
@@ -134,7 +134,7 @@ class Interrupt:
             self._reading = False
 
     def sleep(self, seconds: float) -> None:
-        """Wait, but not on after a signal."""
+        """Wait, but no longer than until a signal comes."""
         end = time.monotonic() + seconds
         while not self.stopped and (remaining := end - time.monotonic()) > 0:
             time.sleep(min(remaining, _SLICE_SECONDS))
@@ -142,7 +142,7 @@ class Interrupt:
     def _stop(self, number: int, _: FrameType | None) -> None:
         self.signal = number
         self._restore()
-        # Sending must not be torn apart, but a read may never end by itself.
+        # Sending must not be interrupted half-way, but a read may never end by itself.
         if self._reading:
             raise KeyboardInterrupt
 

@@ -1,6 +1,6 @@
-"""Cross-validation of settings on the first sequences of files, in one pass as they will be learned."""
+"""Grid search by cross-validation on the first sequences of files, in one pass as the daemon learns."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
@@ -8,10 +8,11 @@ from statistics import fmean, stdev
 
 import numpy as np
 
-from streamlearn.app.build_tagger import build_tagger
+from streamlearn.app.build_tagger import build_tagger, warm_up
 from streamlearn.app.evaluate import Evaluation, OnRejected, batches, open_examples, report_rejected
 from streamlearn.app.workers import spread
 from streamlearn.config.load import load
+from streamlearn.config.rewrite import rewritten
 from streamlearn.config.schema import Config
 from streamlearn.corpus.example_reader import Located
 from streamlearn.errors import ConfigError, UsageError
@@ -20,9 +21,9 @@ Grid = Mapping[str, Sequence[str]]
 
 LEARNED = ("features", "labels", "learner")
 
-# The first is that of Sun, Li, Wang & Li 2014, section 4.3. The steps of SGD fall for all features alike, and
-# those of AdaGrad with the gradients, so that both begin with larger ones. PA and AROW have no rate, but
-# something that bounds their steps.
+# ADF: the grid of Sun, Li, Wang & Li 2014, section 4.3. Step sizes of SGD decay for all features alike, those
+# of AdaGrad with the gradients, so that both start with larger ones. PA and AROW have no learning rate, but a
+# setting that bounds their steps.
 GRIDS: Mapping[str, Grid] = {
     "adf": {"learner.rate": ("0.005", "0.01", "0.05", "0.1"), "learner.sigma": ("1", "5", "10")},
     "swvp": {
@@ -56,7 +57,7 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """What a point of the grid scored on each fold, 0-1."""
+    """The score of one point of the grid on each fold, 0-1."""
 
     settings: tuple[str, ...]
     scores: tuple[float, ...]
@@ -74,14 +75,14 @@ class Trial:
 
 @dataclass(frozen=True, slots=True)
 class TuningResult:
-    """All trials, the best first (those that tie as in the grid); `metric` is f1 or token_accuracy."""
+    """All trials, best first and ties in the order of the grid; `metric` is f1 or token_accuracy."""
 
     metric: str
     trials: tuple[Trial, ...]
 
     @property
     def near(self) -> list[Trial]:
-        """Trials, without the winner, whose mean is within the winner's standard deviation."""
+        """Trials other than the winner whose mean is within one standard deviation of it."""
         winner, *others = self.trials
         return [trial for trial in others if trial.mean >= winner.mean - winner.sd]
 
@@ -96,46 +97,46 @@ def parse_grid(options: Sequence[str]) -> Grid:
 
     Raises
     ------
-    UsageError : not of that form, a key that changes nothing that is learned, or one key twice.
+    UsageError : an option is malformed, its key does not affect the model, or a key occurs twice.
     """
     grid: dict[str, tuple[str, ...]] = {}
     for option in options:
         key, _, values = option.partition("=")
         found = tuple(value.strip() for value in values.split(","))
         if not key or not all(found):
-            raise UsageError(f"--grid {option}: dotted.key=value,value is wanted, e.g. learner.rate=0.05,0.1")
+            raise UsageError(f"--grid {option}: wanted dotted.key=value,value, e.g. learner.rate=0.05,0.1")
         if key.partition(".")[0] not in LEARNED:
             raise UsageError(
-                f"--grid {option}: no weight depends on {key}; keys of {', '.join(LEARNED)} can be tried"
+                f"--grid {option}: {key} does not affect the model; use keys of {', '.join(LEARNED)}"
             )
         if key in grid:
-            raise UsageError(f"--grid {option}: {key} stands here twice; give all its values in one --grid")
+            raise UsageError(f"--grid {option}: {key} is given twice; put all its values in one --grid")
         grid[key] = found
     return grid
 
 
 def default_grid(config: Config) -> Grid:
-    """Give the grid of the learner that is configured.
+    """Return the grid of the configured learner.
 
     Raises
     ------
-    UsageError : it has nothing to tune.
+    UsageError : it has none.
     """
     kind = config.learner.kind
     if kind not in GRIDS:
         raise UsageError(
-            f"the {kind} has no rate to tune; choose another learner (--set learner.kind=adf), or say what "
-            "to try (--grid learner.average=all,none)"
+            f"learner.kind {kind} has no learning rate to tune; choose another learner (--set "
+            "learner.kind=adf), or name the values to try (--grid learner.average=all,none)"
         )
     return GRIDS[kind]
 
 
 def candidates(path: Path, overrides: Sequence[str], grid: Grid) -> list[Candidate]:
-    """Give every point of the grid, the last key changing fastest.
+    """Return every point of the grid; the last key changes fastest.
 
     Raises
     ------
-    ConfigError : a point is no configuration.
+    ConfigError : a point is not a valid configuration.
     """
     points = [
         tuple(f"{key}={value}" for key, value in zip(grid, values, strict=True))
@@ -168,24 +169,22 @@ def first_examples(
 
 
 class CrossValidation:
-    """Scores every candidate on every fold: learns the others in one pass and in their order, labels this.
+    """Scores every candidate on every fold, after learning the other folds in one pass and in their order.
 
-    Which sequences make a fold depends on `seed` and the number of sequences only.
-
-    Parameters
-    ----------
-    configs : the candidates' configurations.
+    Which sequences form a fold depends only on `seed` and on the number of sequences.
 
     Raises
     ------
-    UsageError : fewer sequences than folds.
+    UsageError : there are fewer sequences than folds.
     """
 
     def __init__(
         self, candidates: Sequence[Candidate], examples: Sequence[Located], folds: int, seed: int
     ) -> None:
         if len(examples) < folds:
-            raise UsageError(f"{len(examples)} sequences to learn from, {folds} folds want one each at least")
+            raise UsageError(
+                f"{len(examples)} sequences are too few for {folds} folds; use more files or fewer --folds"
+            )
         self._candidates = candidates
         self._examples = examples
         self._folds = folds
@@ -195,11 +194,11 @@ class CrossValidation:
 
     @property
     def total(self) -> int:
-        """How many results `run` gives."""
+        """How many times `run` yields."""
         return len(self._candidates) * self._folds
 
     def run(self, processes: int) -> Iterator[None]:
-        """Work, and yield after every result; the results depend on neither order nor number of processes."""
+        """Work, and yield after every result; the results do not depend on the number of processes."""
         tasks = [(point, fold) for point in range(len(self._candidates)) for fold in range(self._folds)]
         configs = [candidate.config for candidate in self._candidates]
         shared = configs, self._examples, self._fold_of
@@ -207,11 +206,8 @@ class CrossValidation:
             self._reports[task] = report
             yield
 
-    def verdict(self) -> TuningResult:
-        """Compare the candidates, once `run` is through.
-
-        F1 counts where the labels mark spans, else token accuracy.
-        """
+    def result(self) -> TuningResult:
+        """Compare the candidates after `run`: by F1 if the labels mark spans, else by token accuracy."""
         is_spans = all(f1 is not None for _, f1 in self._reports.values())
         metric = "f1" if is_spans else "token_accuracy"
         trials = [
@@ -227,10 +223,66 @@ class CrossValidation:
             yield f1 if metric == "f1" and f1 is not None else accuracy
 
 
+class GridSearch:
+    """What `streamlearn tune` searches: points of a grid over a configuration file.
+
+    Parameters
+    ----------
+    overrides : ``dotted.key=value`` over the file.
+    grid : ``dotted.key=value,value,…``; the default grid of the learner if there are none.
+    output : where the winning configuration is written; None writes none.
+
+    Attributes
+    ----------
+    grid : values to try, by key.
+
+    Raises
+    ------
+    UsageError, ConfigError : a point is invalid, or the output could not be written; before any work is done.
+    """
+
+    def __init__(
+        self, path: Path, overrides: Sequence[str], grid: Sequence[str], output: Path | None
+    ) -> None:
+        self._path = path
+        self._overrides = list(overrides)
+        self._output = output
+        self.grid = parse_grid(grid) if grid else default_grid(load(path, overrides))
+        self._candidates = candidates(path, overrides, self.grid)
+        if output:
+            rewritten(path, [*overrides, *self._candidates[0].settings], output)
+            if output.is_dir() or not output.parent.is_dir():
+                raise UsageError(f"--output {output}: wanted a file in an existing directory")
+
+    def examples(self, paths: Sequence[str], limit: int | None, on_rejected: OnRejected) -> list[Located]:
+        """Return the first sequences of files; see `first_examples`."""
+        return first_examples(self._candidates[0].config, paths, limit, on_rejected)
+
+    def validation(
+        self, examples: Sequence[Located], folds: int, seed: int, say: Callable[[str], None]
+    ) -> CrossValidation:
+        """Return the cross-validation to run, with all kernels compiled; `say` is that of `warm_up`."""
+        validation = CrossValidation(self._candidates, examples, folds, seed)
+        for config in {each.config.learner.kind: each.config for each in self._candidates}.values():
+            warm_up(config, say)
+        return validation
+
+    def settings(self, result: TuningResult) -> list[str]:
+        """Return the overrides that make the winning configuration of the file."""
+        return [*self._overrides, *result.trials[0].settings]
+
+    def write(self, result: TuningResult) -> None:
+        """Write the winning configuration to the output, if there is one."""
+        if self._output:
+            self._output.write_text(
+                rewritten(self._path, self.settings(result), self._output), encoding="utf-8"
+            )
+
+
 def _fold_report(
     shared: tuple[list[Config], Sequence[Located], list[int]], task: tuple[int, int]
 ) -> tuple[float, float | None]:
-    """Give token accuracy and F1 of one fold, learned from the others."""
+    """Return token accuracy and F1 of one fold after learning the others."""
     configs, examples, fold_of = shared
     point, fold = task
     evaluation = Evaluation(configs[point], lambda _: None)
@@ -240,7 +292,7 @@ def _fold_report(
 
 
 def at_the_end(grid: Grid, winner: Trial) -> list[str]:
-    """Name the keys whose winning number is the smallest or the largest that was tried.
+    """Return the keys whose winning number is the smallest or largest of those tried.
 
     Examples
     --------

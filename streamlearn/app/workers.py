@@ -1,7 +1,7 @@
-"""Work spread over processes, of which none is left behind however it ends.
+"""Work spread over processes, none of which is left behind however it ends.
 
 A worker is a plain child process that reads tasks from a pipe and ends with it. `multiprocessing` would run
-the script that the user started once more in each, and answer Ctrl-C in all of them.
+the user's script again in each, and handle Ctrl-C in all of them.
 """
 
 import os
@@ -22,7 +22,7 @@ Result = TypeVar("Result")
 
 
 def available_cores() -> int:
-    """Give how many cores this process may use."""
+    """Return how many cores this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
@@ -33,18 +33,18 @@ def spread(
     processes: int,
     fresh: bool = False,
 ) -> Iterator[tuple[Task, Result]]:
-    """Give each task with its result, as they come.
+    """Yield each task with its result, in the order of completion.
 
     Parameters
     ----------
-    work : a function of a module; what it takes and gives is pickled.
+    work : a module-level function; its arguments and results are pickled.
     shared : sent to every process once.
-    processes : at the most; with one, and unless `fresh`, the work is done in this process.
-    fresh : begin a new process for every task, so that its memory can be measured.
+    processes : maximum number; with one, and unless `fresh`, the work is done in this process.
+    fresh : start a new process for every task, so that its memory can be measured.
 
     Raises
     ------
-    StreamlearnError : a process died; its standard error is that of this one.
+    StreamlearnError : a process died; it writes to the standard error of this one.
     """
     processes = min(processes, len(tasks))
     if processes < 2 and not fresh:
@@ -81,7 +81,7 @@ class _Crew:
             self._threads[-1].start()
 
     def end(self) -> None:
-        """Kill whoever works still; they hold nothing that must be put away."""
+        """Kill the processes that are still working; they hold nothing that must be saved."""
         with self._lock:
             self._ended = True
             for process in self._alive:
@@ -94,7 +94,7 @@ class _Crew:
             process = self._start()
             if process is None:
                 return
-            # What a dead process has not read cannot be flushed.
+            # Input that a dead process has not read cannot be flushed.
             with suppress(BrokenPipeError), process:
                 while task is not None:
                     self.results.put((task[0], _ask(process, task[1])))
@@ -111,7 +111,7 @@ class _Crew:
         with self._lock:
             if self._ended:
                 return None
-            # A process group of its own: Ctrl-C is answered by the parent alone.
+            # A process group of its own: only the parent handles Ctrl-C.
             process = subprocess.Popen(  # noqa: S603 - our own interpreter and code
                 [sys.executable, "-c", serve], stdin=subprocess.PIPE, stdout=subprocess.PIPE, process_group=0
             )
@@ -141,9 +141,9 @@ def _ask(process: subprocess.Popen[bytes], task: Any) -> Any:
 
 
 def serve() -> None:
-    """Be a worker: read the work, then tasks, until the parent closes the pipe or is no more."""
+    """Run as a worker: read the work, then tasks, until the parent closes the pipe or dies."""
     results = os.fdopen(os.dup(1), "wb")
-    # What anything prints must not get between the results.
+    # Whatever is printed must not get between the results.
     os.dup2(2, 1)
     received = _received()
     given = next(received, None)
@@ -157,7 +157,7 @@ def serve() -> None:
 
 
 def _received() -> Iterator[Any]:
-    # The parent may have ended in the middle of a word.
+    # The parent may have died while writing.
     with suppress(EOFError, pickle.UnpicklingError):
         while True:
             yield pickle.load(sys.stdin.buffer)  # noqa: S301 - written by our own parent

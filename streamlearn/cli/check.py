@@ -1,4 +1,4 @@
-"""`streamlearn check`: whether a configuration is right and can run here."""
+"""`streamlearn check`: whether a configuration is valid and can run here."""
 
 from typing import Annotated
 
@@ -7,17 +7,17 @@ import typer
 from streamlearn.cli.options import ConfigFile, Json, Set
 
 Live = Annotated[
-    bool, typer.Option("--live", help="Also look at the broker, topics, permissions and the state directory.")
+    bool, typer.Option("--live", help="Also check the broker, topics, permissions and the state.")
 ]
 Timeout = Annotated[
-    float, typer.Option("--timeout", min=0.1, help="Seconds to wait for each answer of the broker.")
+    float, typer.Option("--timeout", min=0.1, help="Seconds to wait for each response of the broker.")
 ]
 
 
 def check(
     config: ConfigFile, live: Live = False, timeout: Timeout = 10.0, set_: Set = None, as_json: Json = False
 ) -> None:
-    """Validate a configuration; every problem is one line, and the exit code is what `run` would end with."""
+    """Validate a configuration: print one line per problem and exit with the code that `run` would."""
     import json
     from dataclasses import asdict
 

@@ -1,4 +1,4 @@
-"""`streamlearn checkpoints`: the history of a state, and the way back."""
+"""`streamlearn checkpoints`: the checkpoints of a state, and going back to an older one."""
 
 import json
 from datetime import UTC, datetime
@@ -10,26 +10,30 @@ from streamlearn.cli.options import Json
 
 State = Annotated[
     str,
-    typer.Argument(help="Directory or URL (checkpoint.directory).", metavar="STATE", show_default=False),
+    typer.Argument(
+        help="State directory or URL (checkpoint.directory).", metavar="STATE", show_default=False
+    ),
 ]
 
 checkpoints = typer.Typer(
-    name="checkpoints", help="List, verify and go back to the generations of a state.", no_args_is_help=True
+    name="checkpoints",
+    help="List and verify the checkpoints of a state, or roll back to one.",
+    no_args_is_help=True,
 )
 
 
 @checkpoints.command("list")
 def list_(state: State, as_json: Json = False) -> None:
-    """List the generations, oldest first, one a line, by their headers alone."""
-    from streamlearn.app.checkpoints import generations
+    """List the checkpoints, oldest first, one per line; reads only their headers."""
+    from streamlearn.app.checkpoints import listed
 
-    for row in generations(state):
+    for row in listed(state):
         _print(row, as_json)
 
 
 @checkpoints.command()
 def verify(state: State, as_json: Json = False) -> None:
-    """Read every generation whole and compare its checksum; ends with 74 if one is damaged."""
+    """Read every checkpoint in full and verify its checksum; exits with 74 if one is damaged."""
     from streamlearn.app.checkpoints import verified
     from streamlearn.errors import CheckpointError
 
@@ -44,13 +48,13 @@ def verify(state: State, as_json: Json = False) -> None:
 @checkpoints.command()
 def rollback(
     state: State,
-    seq: Annotated[int, typer.Argument(help="Number of the generation to go back to.", show_default=False)],
+    seq: Annotated[int, typer.Argument(help="Number of the checkpoint to go back to.", show_default=False)],
     as_json: Json = False,
 ) -> None:
-    """Go back to an older generation, weights and offsets together; what came after is learned again.
+    """Go back to an older checkpoint, weights and offsets together; the records since then are learned again.
 
-    Needs the daemon stopped. The newer generations are renamed to *.undone, or in a remote state marked so.
-    Whether the topics still hold the records since then, `check --live` tells.
+    The daemon must be stopped. Newer checkpoints are renamed to `*.undone`, or marked so in a remote state.
+    Run `check --live` to see whether the topics still hold the records since then.
     """
     from streamlearn.app.checkpoints import roll_back
 

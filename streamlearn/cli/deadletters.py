@@ -1,6 +1,9 @@
-"""`streamlearn deadletters`: the records that could not be learned from, and a second chance for them."""
+"""`streamlearn deadletters`: the records that could not be learned from, and learning from them after all."""
 
+import functools
+import inspect
 import json
+from collections.abc import Callable
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -9,19 +12,7 @@ import typer
 from streamlearn.cli.options import ConfigFile, Json, Set
 
 if TYPE_CHECKING:
-    from streamlearn.app.deadletters import LetterFilter
-
-Reason = Annotated[
-    list[str] | None, typer.Option("--reason", help="Only of this reason; may be repeated.", metavar="REASON")
-]
-Topic = Annotated[str | None, typer.Option("--topic", help="Only of this source topic.")]
-Partition = Annotated[int | None, typer.Option("--partition", help="Only of this partition.")]
-First = Annotated[int | None, typer.Option("--from-offset", help="Only from this offset on.")]
-Last = Annotated[int | None, typer.Option("--to-offset", help="Only up to this offset, included.")]
-Since = Annotated[datetime | None, typer.Option("--since", help="Only records of this local time and later.")]
-Until = Annotated[
-    datetime | None, typer.Option("--until", help="Only records of this local time and earlier.")
-]
+    from streamlearn.app.deadletters import DeadLetterFilter
 
 _BATCH = 500
 _SHOWN_MESSAGE = 100
@@ -33,28 +24,59 @@ deadletters = typer.Typer(
 )
 
 
+def _chosen(
+    reason: Annotated[
+        list[str] | None,
+        typer.Option("--reason", help="Only with this reason; may be repeated.", metavar="REASON"),
+    ] = None,
+    topic: Annotated[str | None, typer.Option("--topic", help="Only from this source topic.")] = None,
+    partition: Annotated[int | None, typer.Option("--partition", help="Only from this partition.")] = None,
+    from_offset: Annotated[
+        int | None, typer.Option("--from-offset", help="Only from this offset onwards.")
+    ] = None,
+    to_offset: Annotated[
+        int | None, typer.Option("--to-offset", help="Only up to and including this offset.")
+    ] = None,
+    since: Annotated[
+        datetime | None, typer.Option("--since", help="Only records with this local time or later.")
+    ] = None,
+    until: Annotated[
+        datetime | None, typer.Option("--until", help="Only records with this local time or earlier.")
+    ] = None,
+) -> "DeadLetterFilter":
+    """Return the filter that these options describe."""
+    from streamlearn.app.deadletters import DeadLetterFilter
+
+    return DeadLetterFilter(reason or (), topic, partition, from_offset, to_offset, since, until)
+
+
+def _with_filter(command: Callable[..., None]) -> Callable[..., None]:
+    """Put the options of `_chosen` in place of the parameter `wanted` of a command, which gets the filter."""
+    options = inspect.signature(_chosen).parameters
+    parameters: list[inspect.Parameter] = []
+    for parameter in inspect.signature(command).parameters.values():
+        parameters += options.values() if parameter.name == "wanted" else [parameter]
+
+    @functools.wraps(command)
+    def run(**given: Any) -> None:
+        command(wanted=_chosen(**{name: given.pop(name) for name in options}), **given)
+
+    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    return run
+
+
 @deadletters.command("list")
-def list_(
-    config: ConfigFile,
-    reason: Reason = None,
-    topic: Topic = None,
-    partition: Partition = None,
-    from_offset: First = None,
-    to_offset: Last = None,
-    since: Since = None,
-    until: Until = None,
-    set_: Set = None,
-    as_json: Json = False,
-) -> None:
-    """List dead letters of topic and file, one a line, and count them by reason."""
+@_with_filter
+def list_(config: ConfigFile, wanted: "DeadLetterFilter", set_: Set = None, as_json: Json = False) -> None:
+    """List the dead letters of topic and file, one per line, and count them by reason."""
     from collections import Counter
 
-    from streamlearn.app.deadletters import read_letters
+    from streamlearn.app.deadletters import read_dead_letters
     from streamlearn.config.load import load
 
-    wanted = _wanted(reason, topic, partition, from_offset, to_offset, since, until)
     counts: Counter[str] = Counter()
-    for letter in read_letters(load(config, set_ or []), wanted):
+    for letter in read_dead_letters(load(config, set_ or []), wanted):
         counts[letter.reason] += 1
         if as_json:
             print(json.dumps(letter.shown()))
@@ -68,77 +90,51 @@ def list_(
 @deadletters.command()
 def show(
     config: ConfigFile,
-    place: Annotated[str, typer.Argument(help="Where the record was, e.g. orders[3]@1841.")],
+    place: Annotated[str, typer.Argument(help="Place of the record, e.g. orders[3]@1841.")],
     set_: Set = None,
     as_json: Json = False,
 ) -> None:
-    """Show one record whole: headers, key and value, and what was wrong with it."""
-    from streamlearn.app.deadletters import LetterFilter, read_letters
+    """Show one record in full: headers, key and value, and why it was rejected."""
+    from streamlearn.app.deadletters import find_dead_letter
     from streamlearn.config.load import load
-    from streamlearn.errors import UsageError
 
-    for letter in read_letters(load(config, set_ or []), LetterFilter()):
-        if letter.place == place:
-            _show(letter.shown(), as_json)
-            return
-    raise UsageError(f"{place}: no such dead letter; `streamlearn deadletters list` names them")
+    _show(find_dead_letter(load(config, set_ or []), place).shown(), as_json)
 
 
 @deadletters.command()
+@_with_filter
 def replay(
     config: ConfigFile,
-    reason: Reason = None,
-    topic: Topic = None,
-    partition: Partition = None,
-    from_offset: First = None,
-    to_offset: Last = None,
-    since: Since = None,
-    until: Until = None,
+    wanted: "DeadLetterFilter",
     again: Annotated[
-        bool, typer.Option("--again", help="Send also what was sent before: it is learned twice.")
+        bool,
+        typer.Option("--again", help="Also send those that were sent before, which are then learned twice."),
     ] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say how many there are.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only print how many would be sent.")] = False,
     set_: Set = None,
 ) -> None:
-    """Send records back to the end of their partition, to be learned once what was wrong is mended.
+    """Send records back to the end of their partition, to be learned once the cause is fixed.
 
-    What was sent is noted in the state directory, so that another call sends the rest only.
+    What was sent is noted in the state directory, so that another call sends only the rest.
     """
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-    from streamlearn.app.deadletters import Replayer, read_letters
+    from streamlearn.app.deadletters import Replayer, read_dead_letters
+    from streamlearn.cli.progress import progress_bar
     from streamlearn.config.load import load
 
-    wanted = _wanted(reason, topic, partition, from_offset, to_offset, since, until)
-    errors = Console(stderr=True)
     settings = load(config, set_ or [])
     with Replayer(settings, again=again) as replayer:
-        letters = replayer.unsent(read_letters(settings, wanted))
+        letters = replayer.unsent(read_dead_letters(settings, wanted))
         if dry_run:
             print(f"{len(letters):,} dead letters would be sent")
             return
-        columns = (TextColumn("replaying…"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-        with Progress(*columns, console=errors, transient=True, disable=not errors.is_terminal) as progress:
-            bar = progress.add_task("", total=len(letters))
+        with progress_bar("replaying…", len(letters), Console(stderr=True)) as advance:
             for start in range(0, len(letters), _BATCH):
-                replayer.send(letters[start : start + _BATCH])
-                progress.advance(bar, len(letters[start : start + _BATCH]))
+                batch = letters[start : start + _BATCH]
+                replayer.send(batch)
+                advance(len(batch))
         print(f"sent {len(letters):,} dead letters back")
-
-
-def _wanted(
-    reason: list[str] | None,
-    topic: str | None,
-    partition: int | None,
-    first: int | None,
-    last: int | None,
-    since: datetime | None,
-    until: datetime | None,
-) -> "LetterFilter":
-    from streamlearn.app.deadletters import LetterFilter
-
-    return LetterFilter(reason or (), topic, partition, first, last, since, until)
 
 
 def _show(shown: dict[str, Any], as_json: bool) -> None:
@@ -154,6 +150,6 @@ def _show(shown: dict[str, Any], as_json: bool) -> None:
 
 
 def _plain(value: Any) -> str:
-    """Escape what could steer a terminal: records may hold anything."""
+    """Escape what could control a terminal: records may hold anything."""
     text = str(value)
     return text if text.isprintable() else json.dumps(text)

@@ -1,4 +1,4 @@
-"""`streamlearn evaluate`: learn from files in one pass, and test."""
+"""`streamlearn evaluate`: learn from files in one pass, then score a test set."""
 
 import json
 from typing import TYPE_CHECKING, Annotated, Any
@@ -14,7 +14,7 @@ Test = Annotated[
     list[str] | None,
     typer.Option("--test", help="File to test on; may be repeated.", metavar="FILE", show_default=False),
 ]
-Passes = Annotated[int, typer.Option("--passes", min=1, help="How often to go through the train files.")]
+Passes = Annotated[int, typer.Option("--passes", min=1, help="Number of passes over the training files.")]
 
 
 def evaluate(
@@ -25,22 +25,22 @@ def evaluate(
     set_: Set = None,
     as_json: Json = False,
 ) -> None:
-    """Learn from files the way the daemon learns from Kafka, then score a test set.
+    """Learn from files as the daemon learns from Kafka, then score a test set.
 
-    Prints the progressive accuracy (each sequence predicted before it is learned), the time that learning
-    took from the file to the weights, and the test scores in conlleval's meaning.
+    Prints the progressive accuracy (each sequence is predicted before it is learned), the time from file to
+    weights, and the test scores as conlleval defines them.
     """
     from rich.console import Console
 
     from streamlearn.app.build_tagger import warm_up
     from streamlearn.app.evaluate import Evaluation
-    from streamlearn.cli.refusals import Refusals
+    from streamlearn.cli.rejected import RejectedSequences
     from streamlearn.config.load import load
 
     errors = Console(stderr=True)
     settings = load(config, set_ or [])
-    refusals = Refusals(errors)
-    evaluation = Evaluation(settings, refusals)
+    rejected = RejectedSequences(errors)
+    evaluation = Evaluation(settings, rejected)
     warm_up(settings, errors.print)
     with errors.status("learning…") as status:
         report: dict[str, Any] = {
@@ -48,14 +48,14 @@ def evaluate(
                 train,
                 passes,
                 lambda learned: status.update(
-                    f"learning… {learned.sequences_seen:,} sequences, token accuracy of late "
+                    f"learning… {learned.sequences_seen:,} sequences, recent token accuracy "
                     f"{learned.progressive['accuracy/token/recent']:.4f}"
                 ),
             )
         }
         status.update("testing…")
         report["test"] = evaluation.test(test) if test else None
-    refusals.summarize()
+    rejected.summarize()
     if as_json:
         print(json.dumps(report))
     else:

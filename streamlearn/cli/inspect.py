@@ -12,12 +12,12 @@ from streamlearn.cli.options import Checkpoint, Json
 if TYPE_CHECKING:
     from rich.console import Console
 
-Top = Annotated[int, typer.Option("--top", min=0, help="Heaviest features shown for each label.")]
-Labels = Annotated[int, typer.Option("--labels", min=0, help="Labels whose features are shown.")]
+Top = Annotated[int, typer.Option("--top", min=0, help="Number of heaviest features shown per label.")]
+Labels = Annotated[int, typer.Option("--labels", min=0, help="Number of labels whose features are shown.")]
 
 
 def inspect(checkpoint: Checkpoint, top: Top = 8, labels: Labels = 12, as_json: Json = False) -> None:
-    """Tell what a checkpoint is: model, offsets, counts, scores, labels, heaviest features by label."""
+    """Describe a checkpoint: model, offsets, counts, scores, labels and the heaviest features per label."""
     from rich.console import Console
 
     from streamlearn.app.inspect import describe

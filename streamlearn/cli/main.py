@@ -23,7 +23,9 @@ from streamlearn.cli.top import top
 from streamlearn.cli.tune import tune
 from streamlearn.errors import CheckpointError, StreamlearnError, UsageError
 
-app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
+app = typer.Typer(
+    no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, rich_markup_mode="markdown"
+)
 for command in (demo, quickstart, broker, run, top, produce, evaluate, tune, predict, inspect, report, check):
     app.command()(command)
 app.add_typer(checkpoints)
@@ -46,14 +48,14 @@ def _options(
 
 
 def main() -> None:
-    """Run; a wrong command line ends with 64, every other error with the exit code of its kind."""
+    """Run a command; an invalid command line exits with 64, every other error with the code of its class."""
     try:
         app()
     except StreamlearnError as error:
         print(f"streamlearn: {error}", file=sys.stderr)
         sys.exit(error.exit_code)
     except BrokenPipeError:
-        # Whoever read us has gone, such as head(1); what is buffered still has nowhere to go.
+        # The reader of our output, such as head(1), has gone; what is still buffered is discarded.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(128 + signal.SIGPIPE)
     except OSError as error:
@@ -61,5 +63,5 @@ def main() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(CheckpointError.exit_code)
     except SystemExit as end:
-        # What the parser of the command line calls 2 is EX_USAGE in sysexits.h.
+        # Typer exits with 2 where sysexits.h has EX_USAGE.
         sys.exit(UsageError.exit_code if end.code == 2 else end.code)

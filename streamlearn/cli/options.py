@@ -11,7 +11,7 @@ ConfigFile = Annotated[
 Checkpoint = Annotated[
     str,
     typer.Argument(
-        help="Checkpoint file, or a state directory for the newest in it; or the URL of either.",
+        help="Checkpoint file, or state directory for its newest checkpoint; or a URL of either.",
         metavar="CHECKPOINT",
         show_default=False,
     ),
@@ -20,12 +20,12 @@ Set = Annotated[
     list[str] | None,
     typer.Option(
         "--set",
-        help="Override a key, e.g. --set learner.average=none.",
+        help="Override a configuration key, e.g. --set learner.average=none; may be repeated.",
         metavar="KEY=VALUE",
         show_default=False,
     ),
 ]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object for scripts.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON, for scripts.")]
 Train = Annotated[
     list[str], typer.Option("--train", help="File to learn from; may be repeated.", metavar="FILE")
 ]

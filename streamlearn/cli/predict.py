@@ -1,4 +1,4 @@
-"""`streamlearn predict`: label sequences with a checkpoint."""
+"""`streamlearn predict`: label sequences with the model of a checkpoint."""
 
 import sys
 from typing import Annotated, Literal
@@ -12,11 +12,13 @@ Source = Annotated[
 ]
 Output = Annotated[
     Literal["json", "columns"],
-    typer.Option("--output", help="JSON Lines, or the input's columns and the label."),
+    typer.Option("--output", help="JSON Lines, or the input columns followed by the label."),
 ]
 Marginals = Annotated[
     bool,
-    typer.Option("--marginals", help="Give the probability of each label and of all (no perceptron can)."),
+    typer.Option(
+        "--marginals", help="Add the probability of each label and of the whole labelling (only with CRFs)."
+    ),
 ]
 KBest = Annotated[
     int | None,
@@ -24,7 +26,7 @@ KBest = Annotated[
         "--k-best",
         min=1,
         max=16,
-        help="Give so many of the best labellings, with scores; JSON Lines only.",
+        help="Add this many best labellings with their scores (only with JSON Lines).",
         metavar="K",
         show_default=False,
     ),
@@ -33,7 +35,7 @@ Constrain = Annotated[
     Literal["none", "bio", "iobes"] | None,
     typer.Option(
         "--constrain",
-        help="Predict valid labellings of this scheme only. [default: labels.constrain of the model]",
+        help="Predict only labellings that are valid in this scheme. [default: as the model]",
         show_default=False,
     ),
 ]
@@ -47,36 +49,37 @@ def predict(
     k_best: KBest = None,
     constrain: Constrain = None,
 ) -> None:
-    """Label the sequences of a file; labels that it has are ignored.
+    """Label the sequences of a file; labels in the file are ignored.
 
-    JSON Lines out are the records with the predicted `labels` and, where asked, `marginals` (the probability
-    of each label), `probability` (of all labels together) and `alternatives` (the best labellings, the
-    predicted one first, each with `labels`, `score` and, not of a perceptron, `probability`). Constraints
-    hold for all of these: the probabilities of the valid labellings sum to 1.
+    JSON Lines output repeats each record with the predicted `labels` and, on request, `marginals` (the
+    probability of each label), `probability` (of the whole labelling) and `alternatives` (the best
+    labellings, the predicted one first, each with `labels`, `score` and, for CRFs, `probability`).
+    Constraints apply to all of them: the probabilities of the valid labellings sum to 1.
 
-    With columns out, labels that the file has stay before the predicted ones, as conlleval reads them, and
-    marginals come before both.
+    Column output keeps the columns and labels of the file and appends the predicted label, as conlleval
+    reads it; marginals come before the labels.
     """
     from rich.console import Console
 
+    from streamlearn.app.evaluate import with_place
     from streamlearn.app.predict import PredictionOptions, predictions
-    from streamlearn.cli.refusals import Refusals
+    from streamlearn.cli.rejected import RejectedSequences
     from streamlearn.corpus.prediction_formats import to_columns, to_json_line
     from streamlearn.errors import RecordError, UsageError
 
     if output == "columns" and k_best is not None and k_best > 1:
-        raise UsageError(f"--k-best {k_best}: columns hold one labelling; use --output json")
+        raise UsageError(f"--k-best {k_best}: columns can hold only one labelling; use --output json")
     write = to_json_line if output == "json" else to_columns
-    refusals = Refusals(Console(stderr=True))
+    rejected = RejectedSequences(Console(stderr=True))
     for located, prediction in predictions(
-        checkpoint, file, PredictionOptions(marginals, k_best or 0, constrain), refusals
+        checkpoint, file, PredictionOptions(marginals, k_best or 0, constrain), rejected
     ):
         try:
             sys.stdout.write(write(located.example, prediction))
         except RecordError as error:
-            refusals(RecordError(error.reason, f"{located.path}:{located.line}: {error}"))
+            rejected(with_place(located, error))
         if file == "-":
             sys.stdout.flush()
-    refusals.summarize()
-    if refusals:
+    rejected.summarize()
+    if rejected:
         raise typer.Exit(RecordError.exit_code)

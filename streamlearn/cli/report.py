@@ -21,7 +21,7 @@ def report(checkpoint: Checkpoint, output: Output = Path("report.html")) -> None
     try:
         from streamlearn.report import figures, page
     except ModuleNotFoundError as missing:
-        raise UsageError(f"report: {missing}; pip install 'streamlearn[report]'") from None
+        raise UsageError(f"report: {missing}; install it with pip install 'streamlearn[report]'") from None
     from streamlearn.app.report import collect
 
     facts = collect(checkpoint)

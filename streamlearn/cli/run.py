@@ -1,4 +1,4 @@
-"""`streamlearn run`: the daemon."""
+"""`streamlearn run`: start the daemon."""
 
 import logging
 
@@ -10,10 +10,10 @@ _logger = logging.getLogger(__name__)
 
 
 def run(config: ConfigFile, set_: Set = None) -> None:
-    """Learn from Kafka until stopped; go on from the newest checkpoint.
+    """Learn from Kafka until stopped, starting from the newest checkpoint.
 
-    SIGTERM or Ctrl-C stop cleanly: the batch in hand is finished and saved. A second one stops at once,
-    which is safe and costs the work since the last checkpoint.
+    SIGTERM and Ctrl-C stop cleanly: the current batch is finished and saved. A second signal stops at once,
+    which is safe: the records since the last checkpoint are learned again at the next start.
     """
     from streamlearn.app.stop import stop_on_signals
     from streamlearn.config.load import load
@@ -29,6 +29,6 @@ def run(config: ConfigFile, set_: Set = None) -> None:
         try:
             Daemon(settings, stopping, at_once=stopping.at_once).run()
         except StreamlearnError as error:
-            # The one line about it, in the format that the log has.
+            # One line, in the format of the log.
             emit(_logger, logging.ERROR, "failed", error=str(error), exit_code=error.exit_code)
             raise typer.Exit(error.exit_code) from None

@@ -1,4 +1,4 @@
-"""`streamlearn tune`: choose settings by cross-validation, since one pass leaves no second try."""
+"""`streamlearn tune`: choose settings by cross-validation, since a stream can be learned only once."""
 
 import json
 from pathlib import Path
@@ -11,33 +11,37 @@ from streamlearn.cli.options import ConfigFile, Json, Set, Train
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from streamlearn.app.tune import CrossValidation, TuningResult
+    from streamlearn.app.tune import GridSearch, TuningResult
 
 Limit = Annotated[
-    int, typer.Option("--limit", min=0, help="Use the first so many sequences; 0 is all.", metavar="N")
+    int,
+    typer.Option("--limit", min=0, help="Use only this many sequences, the first; 0 uses all.", metavar="N"),
 ]
-Folds = Annotated[int, typer.Option("--folds", min=2, help="Parts, each of which is held out once.")]
+Folds = Annotated[int, typer.Option("--folds", min=2, help="Number of folds; each is held out once.")]
 GridOption = Annotated[
     list[str] | None,
     typer.Option(
         "--grid",
-        help="Values to try, e.g. --grid learner.rate=0.05,0.1; may be repeated. [default: by learner]",
+        help="Values to try, e.g. --grid learner.rate=0.05,0.1; may be repeated. [default: depends on the "
+        "learner]",
         metavar="KEY=VALUE,…",
         show_default=False,
     ),
 ]
-Seed = Annotated[int, typer.Option("--seed", min=0, help="Seed of the assignment of sequences to folds.")]
+Seed = Annotated[
+    int, typer.Option("--seed", min=0, help="Random seed for the assignment of sequences to folds.")
+]
 Jobs = Annotated[
     int | None,
     typer.Option(
-        "--jobs", min=1, help="Processes; all cores when not given. The result does not depend on it."
+        "--jobs", min=1, help="Parallel processes; they do not change the result. [default: number of cores]"
     ),
 ]
 Output = Annotated[
     Path | None,
     typer.Option(
         "--output",
-        help="Write CONFIG with the winning settings and all its comments to this file.",
+        help="Write CONFIG with the winning settings to this file; comments are kept.",
         metavar="FILE",
         show_default=False,
     ),
@@ -58,98 +62,82 @@ def tune(
 ) -> None:
     """Choose the learner's settings by cross-validation on the first sequences of a file.
 
-    Every fold is labelled by what one pass over the others learned, as the daemon will learn. The score is
-    F1 where the labels mark spans, else token accuracy; settings that tie go by their order in the grid.
+    Each fold is predicted after one pass over the other folds, exactly as the daemon learns. The score is F1
+    if the labels mark spans, else token accuracy; ties are broken by the order of the grid.
     """
     from rich.console import Console
 
-    from streamlearn.app.build_tagger import warm_up
-    from streamlearn.app.tune import CrossValidation, candidates, default_grid, first_examples, parse_grid
+    from streamlearn.app.tune import GridSearch
     from streamlearn.app.workers import available_cores
-    from streamlearn.cli.refusals import Refusals
-    from streamlearn.config.load import load
-    from streamlearn.config.rewrite import rewritten
-    from streamlearn.errors import UsageError
+    from streamlearn.cli.progress import progress_bar
+    from streamlearn.cli.rejected import RejectedSequences
 
-    overrides = set_ or []
-    tried = parse_grid(grid) if grid else default_grid(load(config, overrides))
-    points = candidates(config, overrides, tried)
-    if output:
-        # Before minutes of work, not after.
-        rewritten(config, [*overrides, *points[0].settings], output)
-        if output.is_dir() or not output.parent.is_dir():
-            raise UsageError(f"--output {output}: a file in a directory that exists is wanted")
     errors = Console(stderr=True)
-    refusals = Refusals(errors)
-    examples = first_examples(points[0].config, train, limit or None, refusals)
-    refusals.summarize()
-    validation = CrossValidation(points, examples, folds, seed)
-    for kind_of in {point.config.learner.kind: point.config for point in points}.values():
-        warm_up(kind_of, errors.print)
-    _watch(validation, jobs or available_cores(), errors)
-    verdict = validation.verdict()
-    winner = [*overrides, *verdict.trials[0].settings]
-    if output:
-        output.write_text(rewritten(config, winner, output), encoding="utf-8")
+    search = GridSearch(config, set_ or [], grid or [], output)
+    rejected = RejectedSequences(errors)
+    examples = search.examples(train, limit or None, rejected)
+    rejected.summarize()
+    validation = search.validation(examples, folds, seed, errors.print)
+    with progress_bar("tuning…", validation.total, errors) as advance:
+        for _ in validation.run(jobs or available_cores()):
+            advance(1)
+    result = validation.result()
+    search.write(result)
     if as_json:
-        print(json.dumps(_report(verdict, len(examples), folds, output)))
+        print(json.dumps(_report(result, len(examples), folds, output)))
     else:
-        console = Console()
-        _print_table(verdict, console)
-        for remark in _remarks(verdict, tried):
-            console.print(remark, highlight=False)
-        # Not wrapped by the console: to be copied.
-        print("--set " + " --set ".join(winner))
-        if output:
-            print(f"written to {output}")
+        _print(result, search, output)
 
 
-def _watch(validation: "CrossValidation", processes: int, errors: "Console") -> None:
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+def _print(result: "TuningResult", search: "GridSearch", output: Path | None) -> None:
+    from rich.console import Console
 
-    columns = (TextColumn("tuning…"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=errors, transient=True, disable=not errors.is_terminal) as progress:
-        bar = progress.add_task("", total=validation.total)
-        for _ in validation.run(processes):
-            progress.advance(bar)
+    console = Console()
+    _print_table(result, console)
+    for remark in _remarks(result, search.grid):
+        console.print(remark, highlight=False)
+    # Not wrapped by the console: to be copied.
+    print("--set " + " --set ".join(search.settings(result)))
+    if output:
+        print(f"written to {output}")
 
 
-def _print_table(verdict: "TuningResult", console: "Console") -> None:
+def _print_table(result: "TuningResult", console: "Console") -> None:
     from rich.table import Table
 
-    keys = [setting.partition("=")[0] for setting in verdict.trials[0].settings]
-    name = {"f1": "F1", "token_accuracy": "token accuracy"}[verdict.metric]
+    keys = [setting.partition("=")[0] for setting in result.trials[0].settings]
+    name = {"f1": "F1", "token_accuracy": "token accuracy"}[result.metric]
     table = Table("", *keys, name, "sd", box=None, pad_edge=False)
     for column in table.columns[1:]:
         column.justify = "right"
-    for place, trial in enumerate(verdict.trials):
+    for place, trial in enumerate(result.trials):
         values = [setting.partition("=")[2] for setting in trial.settings]
         table.add_row("" if place else "→", *values, f"{trial.mean:.4f}", f"{trial.sd:.4f}")
     console.print(table)
 
 
-def _remarks(verdict: "TuningResult", grid: Any) -> list[str]:
+def _remarks(result: "TuningResult", grid: Any) -> list[str]:
     from streamlearn.app.tune import at_the_end
 
-    winner, *others = verdict.trials
+    winner, *others = result.trials
     remarks = []
     ties = sum(trial.mean == winner.mean for trial in others)
     if ties:
-        remarks.append(f"{ties} other settings have the same score; the first of the grid was taken")
-    near = len(verdict.near) - ties
+        remarks.append(f"{ties} other settings have the same score; the first in the grid was chosen")
+    near = len(result.near) - ties
     if near:
         remarks.append(
             f"{near} of {len(others)} other settings are within one standard deviation of the winner: "
-            "the folds do not tell them apart"
+            "these folds cannot tell them apart"
         )
     remarks += [
-        f"{key}: the winner is at the end of what was tried; a wider --grid may hold a better one"
+        f"{key}: the winner is the smallest or largest value tried; a wider --grid may find a better one"
         for key in at_the_end(grid, winner)
     ]
     return remarks
 
 
-def _report(verdict: "TuningResult", sequences: int, folds: int, output: Path | None) -> dict[str, Any]:
+def _report(result: "TuningResult", sequences: int, folds: int, output: Path | None) -> dict[str, Any]:
     trials = [
         {
             "settings": dict(setting.split("=", 1) for setting in trial.settings),
@@ -157,14 +145,14 @@ def _report(verdict: "TuningResult", sequences: int, folds: int, output: Path | 
             "sd": trial.sd,
             "scores": trial.scores,
         }
-        for trial in verdict.trials
+        for trial in result.trials
     ]
     return {
         "sequences": sequences,
         "folds": folds,
-        "metric": verdict.metric,
+        "metric": result.metric,
         "winner": trials[0]["settings"],
-        "within_one_sd": len(verdict.near),
+        "within_one_sd": len(result.near),
         "trials": trials,
         "output": str(output) if output else None,
     }

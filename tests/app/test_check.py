@@ -42,18 +42,18 @@ def found(config: Path, *overrides: str) -> dict[str, Finding]:
     return {finding.name: finding for finding in check(config, overrides, True, 10.0)}
 
 
-def test_a_state_that_fits_is_told_where_it_goes_on(config: Path, topic: str) -> None:
+def test_of_a_state_that_fits_it_is_said_where_the_stream_continues(config: Path, topic: str) -> None:
     save(config)
     findings = found(config)
     assert all(finding.ok for finding in findings.values())
-    assert findings["positions"].message == f"the stream goes on at {topic}[0]@10"
+    assert findings["positions"].message == f"the stream continues at {topic}[0]@10"
 
 
 def test_another_topic_of_the_same_name_is_a_problem(config: Path, topic: str) -> None:
     save(config, topic_ids={topic: "11111111-1111-1111-1111-111111111111"})
     problem = found(config)["positions"]
     assert (problem.exit_code, problem.ok) == (65, False)
-    assert "was deleted and " in problem.message
+    assert "was deleted and created again" in problem.message
 
 
 def test_a_position_that_the_topic_does_not_reach_is_a_problem(config: Path) -> None:
@@ -66,7 +66,7 @@ def test_a_position_that_the_topic_does_not_reach_is_a_problem(config: Path) -> 
 def test_another_model_a_changed_key_and_a_small_table_are_problems(config: Path) -> None:
     save(config)
     for override, part in (
-        ("model=other", "of the model 'test'"),
+        ("model=other", "belongs to the model 'test'"),
         ("learner.kind=sgd", "other values of learner."),
         ("features.max_features=9", "features.max_features is 9, wanted "),
     ):

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from streamlearn.app.deadletters import LetterFilter, read_letters
+from streamlearn.app.deadletters import DeadLetterFilter, read_dead_letters
 from streamlearn.config.load import load
 from streamlearn.data import TopicPartition
 from streamlearn.stream.kafka.consumer import KafkaSource
@@ -38,7 +38,7 @@ def start(folder: Path, broker: Broker, name: str, **letters: Any) -> tuple[Run,
 
 
 def letters_of(config: Path) -> list[tuple[int, str]]:
-    return [(letter.offset, letter.reason) for letter in read_letters(load(config), LetterFilter())]
+    return [(letter.offset, letter.reason) for letter in read_dead_letters(load(config), DeadLetterFilter())]
 
 
 def fill_with_bad(broker: Broker, topic: str) -> None:

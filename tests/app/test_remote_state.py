@@ -123,7 +123,7 @@ def test_the_commands_take_the_url(tmp_path: Path, s3: str) -> None:
 def test_bad_records_and_what_was_replayed_of_them_need_a_local_place(tmp_path: Path) -> None:
     sections: dict[str, Any] = {"checkpoint": {"directory": "s3://bucket/ner"}}
     topic_only = load(write_config(tmp_path / "1.yaml", dead_letters=LETTERS | {"topic": "dead"}, **sections))
-    with pytest.raises(ConfigError, match=r"dead_letters.file: wanted.*noted beside it"):
+    with pytest.raises(ConfigError, match=r"dead_letters.file: required.*a file next to it"):
         Replayer(topic_only, again=False)
     file = tmp_path / "missing" / "dead.jsonl"
     config = load(write_config(tmp_path / "2.yaml", dead_letters=LETTERS | {"file": str(file)}, **sections))

@@ -33,14 +33,14 @@ def located(count: int) -> list[Located]:
     return [Located(example, "made-up", line) for line, example in enumerate(make_examples(count), 1)]
 
 
-def verdict(config: Path, processes: int = 1, seed: int = 0) -> TuningResult:
+def result_of(config: Path, processes: int = 1, seed: int = 0) -> TuningResult:
     validation = CrossValidation(candidates(config, [], GRID), located(120), 3, seed)
     assert sum(1 for _ in validation.run(processes)) == validation.total == 6
-    return validation.verdict()
+    return validation.result()
 
 
-def test_the_verdict_has_one_score_a_fold_and_the_best_first(config: Path) -> None:
-    found = verdict(config)
+def test_the_result_has_one_score_a_fold_and_the_best_first(config: Path) -> None:
+    found = result_of(config)
     assert {trial.settings for trial in found.trials} == {
         ("learner.average=all",),
         ("learner.average=none",),
@@ -51,14 +51,14 @@ def test_the_verdict_has_one_score_a_fold_and_the_best_first(config: Path) -> No
 
 
 def test_the_result_depends_on_the_seed_but_not_on_the_processes(config: Path) -> None:
-    assert verdict(config) == verdict(config, processes=2)
-    assert verdict(config) != verdict(config, seed=1)
+    assert result_of(config) == result_of(config, processes=2)
+    assert result_of(config) != result_of(config, seed=1)
 
 
 def test_labels_that_mark_no_spans_are_scored_by_token(tmp_path: Path) -> None:
     labels = {"O": "NN", "B-X": "VB", "I-X": "DT", "B-Y": "IN"}
     config = write_config(tmp_path / "config.yaml", labels={"map": labels})
-    assert verdict(config).metric == "token_accuracy"
+    assert result_of(config).metric == "token_accuracy"
 
 
 def test_every_learner_that_has_a_rate_has_a_grid_which_it_understands(config: Path) -> None:
@@ -71,7 +71,7 @@ def test_every_learner_that_has_a_rate_has_a_grid_which_it_understands(config: P
 
 
 def test_a_learner_without_a_rate_says_what_can_be_done(config: Path) -> None:
-    with pytest.raises(UsageError, match="no rate to tune"):
+    with pytest.raises(UsageError, match="no learning rate to tune"):
         default_grid(load(config))
 
 
@@ -87,7 +87,9 @@ def test_a_grid_of_another_form_is_refused(options: list[str]) -> None:
 
 
 def test_a_key_that_changes_nothing_that_is_learned_is_no_part_of_a_grid() -> None:
-    with pytest.raises(UsageError, match=r"no weight depends on metrics\.port; keys of features, labels"):
+    with pytest.raises(
+        UsageError, match=r"metrics\.port does not affect the model; use keys of features, labels"
+    ):
         parse_grid(["metrics.port=1,2"])
 
 
@@ -96,19 +98,19 @@ def test_fewer_sequences_than_folds_are_refused(config: Path) -> None:
         CrossValidation(candidates(config, [], GRID), located(2), 3, 0)
 
 
-def test_the_first_good_sequences_are_taken_and_bad_ones_told_once(config: Path, tmp_path: Path) -> None:
+def test_the_first_good_sequences_are_taken_and_bad_ones_heard_once(config: Path, tmp_path: Path) -> None:
     good = [to_json(example) for example in make_examples(4)]
     file = tmp_path / "train.jsonl"
     file.write_bytes(
         b"\n".join([good[0], json.dumps({"columns": {"w": ["a"]}, "labels": ["O"]}).encode(), *good[1:]])
     )
-    told: list[RecordError] = []
-    found = first_examples(load(config), [str(file)], 3, told.append)
+    heard: list[RecordError] = []
+    found = first_examples(load(config), [str(file)], 3, heard.append)
     assert [each.line for each in found] == [1, 3, 4]
-    assert len(told) == 1
-    assert f"{file}:2" in str(told[0])
+    assert len(heard) == 1
+    assert f"{file}:2" in str(heard[0])
     whole = write_jsonl(tmp_path / "whole.jsonl.gz", make_examples(10))
-    assert len(first_examples(load(config), [str(whole)], None, told.append)) == 10
+    assert len(first_examples(load(config), [str(whole)], None, heard.append)) == 10
 
 
 def test_what_is_within_one_standard_deviation_is_near() -> None:

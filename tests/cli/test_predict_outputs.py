@@ -127,7 +127,7 @@ def test_a_perceptron_knows_scores_but_no_probabilities(perceptron: Path, file: 
 def test_columns_hold_one_labelling(crf: Path, file: Path) -> None:
     done = streamlearn("predict", crf, file, "--k-best", 2, "--output", "columns")
     assert (done.returncode, done.stdout) == (64, b"")
-    assert b"--k-best 2: columns hold one labelling; use --output json" in done.stderr
+    assert b"--k-best 2: columns can hold only one labelling; use --output json" in done.stderr
 
 
 @pytest.mark.parametrize("k", [0, 17])

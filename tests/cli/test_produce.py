@@ -95,8 +95,8 @@ def test_refusals_are_told_and_strict_makes_them_fail(
     for strict, code in (((), 0), (("--strict",), 65)):
         result = run(*common, *strict)
         assert result.exit_code == code
-        assert "refused: 1 sequences (1 empty)" in result.stdout
-        assert result.stderr == f"refused: {path}:2: tokens is empty, wanted at least one entry\n"
+        assert "rejected: 1 sequences (1 empty)" in result.stdout
+        assert result.stderr == f"rejected: {path}:2: tokens is empty, wanted at least one entry\n"
     assert [key for key, _ in consume(apache_kafka, topic)] == [b"k", b"k"]
 
 

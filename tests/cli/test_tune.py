@@ -69,8 +69,8 @@ def test_ctrl_c_ends_it_with_130_and_without_a_traceback(config: Path) -> None:
         assert process.stderr
         process.stdin.write(b'{"columns": 1}\n')
         process.stdin.flush()
-        # A refusal is told, so it is reading.
-        assert b"refused" in process.stderr.readline()
+        # A rejected sequence is reported, so it is reading.
+        assert b"rejected" in process.stderr.readline()
         process.send_signal(signal.SIGINT)
         rest = process.stderr.read()
     assert process.returncode == 130
