@@ -1,4 +1,4 @@
-"""The values that travel between the parts: records, examples and positions. No behaviour."""
+"""The values that pass between the parts: records, examples and positions."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -31,7 +31,7 @@ class TopicPartition(NamedTuple):
 
 
 class Record(Protocol):
-    """One message as the broker gave it: bytes, never decoded by the client."""
+    """One message as received from the broker: bytes, not decoded by the client."""
 
     @property
     def topic(self) -> str:
@@ -47,7 +47,7 @@ class Record(Protocol):
 
     @property
     def timestamp(self) -> int:
-        """Milliseconds since the Unix epoch; -1 if the broker gave none."""
+        """Milliseconds since the Unix epoch; -1 if there is none."""
 
     @property
     def key(self) -> bytes | None:
@@ -59,22 +59,22 @@ class Record(Protocol):
 
     @property
     def headers(self) -> list[tuple[str, bytes]]:
-        """Headers in the order sent."""
+        """Headers in the order in which they were sent."""
 
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """One sequence, with its labels when they are known.
+    """One sequence, with its labels if they are known.
 
-    Every column, `labels` and `features` hold one entry a position; the codec has checked that.
+    Every column, `labels` and `features` have one entry per position, which the codec has checked.
 
     Attributes
     ----------
-    columns : column name to the T values of that column; empty when `features` is given.
-    labels : T label names, or None for a sequence to be predicted.
-    features : ready-made attributes of each position in python-crfsuite's shape: lists of names
-        (value 1.0) or mappings of name to value.
-    id : what the producer calls the sequence.
+    columns : T values of each column, by name; empty if `features` is given.
+    labels : T label names; None for a sequence to be predicted.
+    features : ready-made features of each position as in python-crfsuite: lists of names (with value 1.0) or
+        mappings from name to value.
+    id : name that the producer gave the sequence.
     weight : importance of the sequence, finite and > 0.
     """
 
@@ -85,7 +85,7 @@ class Example:
     weight: float = 1.0
 
     def __len__(self) -> int:
-        """Give the number of positions T."""
+        """Return the number of positions T."""
         if self.features is not None:
             return len(self.features)
         return len(next(iter(self.columns.values())))
@@ -98,9 +98,9 @@ class Position:
     Attributes
     ----------
     next_offset : offset of the first record that is NOT in the weights.
-    last_offset : offset of the last record that is, or -1.
-    last_timestamp_ms, last_value_crc32 : that record's timestamp and the CRC-32 of its value: the
-        canary which tells a continued topic from another one with the same name.
+    last_offset : offset of the last record that is; -1 if there is none.
+    last_timestamp_ms, last_value_crc32 : timestamp and CRC-32 of the value of that record, by which a topic
+        is recognized: another topic may have the same name.
     """
 
     next_offset: int
@@ -120,7 +120,7 @@ def format_positions(positions: Mapping[TopicPartition, Position]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class StreamIdentity:
-    """Which cluster and which incarnation of each topic a stream is; empty where a broker cannot tell."""
+    """The cluster and topic ids of a stream; empty where the broker does not report them."""
 
     cluster_id: str = ""
     topic_ids: Mapping[str, str] = field(default_factory=dict)
@@ -128,13 +128,13 @@ class StreamIdentity:
 
 @dataclass(frozen=True, slots=True)
 class PartitionStatus:
-    """Where reading stands in one partition.
+    """How far one partition was read.
 
     Attributes
     ----------
     position : offset of the next record to be polled.
-    high_watermark : offset after the last record that the broker has, or None before the first fetch.
-    lag : records between the two, never negative, or None while unknown.
+    high_watermark : offset after the last record of the broker; None before the first fetch.
+    lag : records between the two, never negative; None while unknown.
     """
 
     position: int
@@ -149,8 +149,8 @@ class Alternative:
     Attributes
     ----------
     labels : T label names.
-    score : what the model maximizes; only differences between labellings of one sequence mean anything.
-    probability : of the labelling, where the learner knows probabilities.
+    score : what the model maximizes; only differences between labellings of the same sequence are meaningful.
+    probability : of the labelling, if the learner has probabilities.
     """
 
     labels: list[str]
@@ -160,15 +160,15 @@ class Alternative:
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """What a model says about one sequence; what was not asked is None.
+    """The prediction for one sequence; what was not requested is None.
 
     Attributes
     ----------
     labels : T label names, the best labelling.
     marginals : the probability of each of the labels at its position.
     probability : of the labelling as a whole.
-    alternatives : the best labellings, best first; the first has the same labels, if search is exact
-        and no vote was taken.
+    alternatives : the best labellings, best first; the first has the same `labels`, if the search is exact
+        and the learner does not vote.
     """
 
     labels: list[str]
@@ -178,18 +178,18 @@ class Prediction:
 
 
 class Batch(NamedTuple):
-    """N encoded sequences of n positions in all, one after the other; what encoding needs no model for.
+    """N encoded sequences with n positions in total, one after the other, independent of the model.
 
     Attributes
     ----------
     starts : int64[N + 1], where each sequence begins.
-    values : uint64[n, V], the id of each view of each position.
-    attributes : uint64[m], ids of ready-made features; `attribute_starts` int64[n + 1] says whose they
-        are and `attribute_values` float64[m] their values, or float64[0] when all are 1.
-    labels : int32[n], or int32[0] when the sequences are to be predicted.
-    labels_known : int32[N], how many labels were known once each sequence had been read.
+    values : uint64[n, V], the id of each view at each position.
+    attributes : uint64[m], ids of ready-made features; those of each position begin at `attribute_starts`,
+        int64[n + 1], and have the values `attribute_values`, float64[m], or float64[0] if all are 1.
+    labels : int32[n], or int32[0] if the sequences are to be predicted.
+    labels_known : int32[N], how many labels were known after reading each sequence.
     importance : float64[N].
-    names_known : how many strings were kept for inspection once the batch had been encoded.
+    names_known : how many strings had been kept for inspection after encoding the batch.
     """
 
     starts: NDArray[np.int64]
@@ -204,16 +204,16 @@ class Batch(NamedTuple):
 
 
 class Rows(NamedTuple):
-    """The active rows of the weights at each position of a batch: what the kernels of learners read.
+    """The active rows of the weights at each position of a batch, as the kernels of learners read them.
 
     Attributes
     ----------
     starts : int64[N + 1], where each sequence begins.
     node_starts, node_rows : int64[n + 1], int32[·], rows that fire with a label; -1 for unknown features.
-    node_values : float64[·], their values, or float64[0] when all are 1.
-    edge_starts, edge_rows : rows that fire with a pair of labels, value 1; `edge_rows` is empty where
-        no feature of pairs depends on the position.
-    edge_singles : of the edge rows of each position, the first so many fire with the label alone too.
+    node_values : float64[·], their values, or float64[0] if all are 1.
+    edge_starts, edge_rows : rows that fire with a pair of labels, with value 1; `edge_rows` is empty if no
+        feature of pairs depends on the position.
+    edge_singles : how many edge rows of each position, the first ones, also fire with a single label.
     used : rows in use in the node and in the edge table.
     """
 

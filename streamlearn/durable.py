@@ -1,11 +1,11 @@
-"""What it takes, beside fsync of a file, for a write to survive a power cut."""
+"""What a write needs, besides fsync of the file, to survive a power cut."""
 
 import os
 from pathlib import Path
 
 
 def sync_directory(directory: Path) -> None:
-    """Make the names in a directory durable: files that were made, renamed or removed there.
+    """Make changes of a directory durable: files that were created, renamed or removed in it.
 
     Raises
     ------

@@ -1,60 +1,69 @@
-"""The one tree of errors, each with the exit code that a command ends with when it escapes.
+"""All errors, each with the exit code of a command that it ends.
 
-Exit codes follow sysexits.h, so that an init system can tell "try again" from "a person must look".
+Exit codes follow sysexits.h, so that a supervisor can tell whether a restart may help.
 """
 
 from enum import StrEnum
 
 
 class StreamlearnError(Exception):
-    """Anything that streamlearn itself refuses, with a one-line message: where, got, wanted, what to do."""
+    """Any error that streamlearn detects, with a one-line message: where, got, wanted, what to do."""
 
     exit_code = 70
 
 
 class UsageError(StreamlearnError):
-    """A command line or an input file that cannot be used."""
+    """The command line or an input file is invalid."""
 
     exit_code = 64
 
 
 class ConfigError(StreamlearnError):
-    """A configuration that is wrong, or that contradicts the state it is asked to continue."""
+    """The configuration is invalid, or does not fit the state that it is to continue."""
 
     exit_code = 78
 
     def __init__(self, *problems: str) -> None:
-        # A key or a file may have any name.
+        # Names of keys and files may contain line breaks.
         self.problems = tuple(" ".join(problem.splitlines()) for problem in problems)
         super().__init__("; ".join(self.problems))
 
 
 class StreamError(StreamlearnError):
-    """The stream is not the one that the state was learned from: lost, truncated or recreated."""
+    """The stream does not continue the state: records were lost, a topic was recreated, or too many are bad.
+
+    A restart does not help: a person must decide what becomes of the records.
+    """
 
     exit_code = 65
 
 
 class BrokerUnavailableError(StreamlearnError):
-    """No broker answered within the time that was allowed, or a dead letter cannot be delivered."""
+    """No broker responded in time, or a dead letter cannot be delivered.
+
+    A restart helps as soon as the brokers are back: nothing is lost or learned twice.
+    """
 
     exit_code = 69
 
 
 class AuthenticationError(StreamlearnError):
-    """The broker refused the credentials, or the permissions do not suffice."""
+    """The broker rejected the credentials, or a permission is missing."""
 
     exit_code = 77
 
 
 class CheckpointError(StreamlearnError):
-    """A checkpoint cannot be written or read."""
+    """A checkpoint cannot be written or read.
+
+    A restart helps once the disk or object store works again: older checkpoints stay intact.
+    """
 
     exit_code = 74
 
 
 class TelemetryError(StreamlearnError):
-    """The address for metrics and health cannot be listened on."""
+    """The metrics server cannot listen on its address."""
 
     exit_code = 74
 
@@ -66,11 +75,14 @@ class StateLockedError(StreamlearnError):
 
 
 class NonFiniteWeightsError(CheckpointError):
-    """A weight is NaN or infinite; such a state is never checkpointed."""
+    """A weight is NaN or infinite; such a state is never written.
+
+    A restart continues from the last checkpoint, and fails again on the same records.
+    """
 
 
 class Reason(StrEnum):
-    """Why a record was rejected: the bounded label values of ``records_rejected_total``."""
+    """Why a record was rejected; the values of the label `reason` of ``records_rejected_total``."""
 
     TOMBSTONE = "tombstone"
     CONTENT_TYPE = "content_type"
@@ -88,7 +100,7 @@ class Reason(StrEnum):
 
 
 class RecordError(StreamlearnError):
-    """One record that cannot be learned from; counted by reason, never fatal for a stream."""
+    """A record cannot be learned from; the daemon counts it by reason and continues."""
 
     exit_code = 65
 

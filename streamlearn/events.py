@@ -1,4 +1,4 @@
-"""What the loop tells to whoever watches: metrics, logs and the demo's view are observers of these."""
+"""Events of the daemon: metrics, logs, status and the demo observe them."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -19,7 +19,7 @@ class StateChanged:
 
 @dataclass(frozen=True, slots=True)
 class Polled:
-    """The source was asked once. `records` and `bytes` count what came, by partition."""
+    """The source was polled once; `records` and `bytes` count what arrived, by partition."""
 
     records: Mapping[TopicPartition, int]
     bytes: Mapping[TopicPartition, int]
@@ -30,7 +30,7 @@ class Polled:
 
 @dataclass(frozen=True, slots=True)
 class Rejected:
-    """A record could not be learned from."""
+    """A record cannot be learned from."""
 
     topic: str
     partition: int
@@ -46,7 +46,7 @@ class Rejected:
 
 @dataclass(frozen=True, slots=True)
 class DeadLettered:
-    """Bad records are durable elsewhere: in the dead letter topic, or in the local file."""
+    """Rejected records are durable in the dead letter topic (delivered) or in the local file (spooled)."""
 
     outcome: Literal["delivered", "spooled"]
     count: int
@@ -54,21 +54,21 @@ class DeadLettered:
 
 @dataclass(frozen=True, slots=True)
 class ConsumerRestarted:
-    """The client was made anew: a partition was silent, or a batch could not be decoded."""
+    """The Kafka client was recreated: a partition stalled, or a batch could not be decoded."""
 
     reason: Literal["stalled", "unreadable"]
 
 
 @dataclass(frozen=True, slots=True)
 class Duplicated:
-    """Records were passed over, because their like was learned lately."""
+    """Records were skipped, because their key or id was learned recently."""
 
     count: int
 
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """Offsets that hold no record for us: `lost` to retention, or legally absent (compaction, markers)."""
+    """Offsets without a record: `lost` to retention, or rightly absent (compaction, transaction markers)."""
 
     partition: TopicPartition
     count: int
@@ -77,14 +77,14 @@ class Gap:
 
 @dataclass(frozen=True, slots=True)
 class Drift:
-    """The world changed: a detector saw a signal rise.
+    """A concept drift: a detector found that a signal has risen.
 
     Attributes
     ----------
-    sequence : how many sequences had been learned, at the end of the quantum that showed it.
-    signal, detector : which of them.
-    before, after : mean of the signal in the detector's memory and in the last quanta, ratios a token.
-    actions : what was done about it.
+    sequence : how many sequences had been learned at the end of the interval in which it was found.
+    signal, detector : by name.
+    before, after : mean of the signal in the detector's memory and in the last intervals, per token.
+    actions : the configured reactions.
     """
 
     sequence: int
@@ -97,7 +97,7 @@ class Drift:
 
 @dataclass(frozen=True, slots=True)
 class LabelScore:
-    """How well a label, or a type of span, was predicted of late: ratios 0-1, and how many gold ones."""
+    """How well a label, or a type of span, was predicted recently: ratios 0-1, and the count of gold ones."""
 
     precision: float
     recall: float
@@ -111,21 +111,22 @@ class Learned:
 
     Attributes
     ----------
-    sequences, tokens : how many this batch had.
-    sequence_mistakes, token_mistakes : how many of them the model's own prediction got wrong, each made
-        with weights that had not seen the sequence.
+    sequences, tokens : size of the batch.
+    sequence_mistakes, token_mistakes : how many of them were predicted wrong, with weights that had not seen
+        the sequence.
     updates : sequences that changed the weights.
     loss : sum of the learner's loss over the batch.
     lengths : tokens of each sequence.
     decode_seconds, learn_seconds : wall time from bytes to arrays, and inside the kernels.
-    progressive : ratios 0-1 as of the end of the batch; ``accuracy/LEVEL/WINDOW`` with the levels token and
-        sequence, and ``f1/micro/WINDOW`` where the labels mark spans; windows lifetime, recent and fading.
+    progressive : ratios 0-1 as of the end of the batch: ``accuracy/LEVEL/WINDOW`` with the levels token and
+        sequence and, if the labels mark spans, ``f1/micro/WINDOW``, with the windows lifetime, recent, fading
+        and hour; and ``f1/macro/recent``.
     gauges : the learner's own gauges (weights_norm, features_known, …).
-    sequences_seen : lifetime total, replays excluded.
-    labels : scores of the most frequent labels or types of spans of late, and of all others together.
-    confusions : gold and predicted label, and how often of late; the most frequent first.
-    drifts : changes of the world that the batch showed.
-    drift_scores : by signal, how far it is above what it was, in standard errors; NaN while unknown.
+    sequences_seen : sequences learned since the first start, each counted once.
+    labels : recent scores of the most frequent labels or types of spans, and of all others together.
+    confusions : gold label, predicted label and recent count; the most frequent first.
+    drifts : concept drifts found in the batch.
+    drift_scores : by signal, how far it is above its earlier mean, in standard errors; NaN while unknown.
     """
 
     sequences: int
@@ -148,10 +149,10 @@ class Learned:
 
 @dataclass(frozen=True, slots=True)
 class CheckpointDone:
-    """A checkpoint was written, or was not.
+    """A checkpoint was written, or could not be.
 
-    `copy_seconds` is how long learning paused for the copy; `write_seconds` what the background thread took;
-    `disk_free_bytes` is None where nobody knows, as with an object store.
+    `copy_seconds` is how long learning paused for the copy, `write_seconds` how long the background thread
+    wrote; `disk_free_bytes` is None if it is unknown, as with an object store.
     """
 
     outcome: Literal["written", "failed"]
@@ -165,11 +166,11 @@ class CheckpointDone:
 
 @dataclass(frozen=True, slots=True)
 class Resumed:
-    """The state was loaded; `corrupt` counts the newer checkpoints that did not verify.
+    """A state was loaded; `corrupt` counts newer checkpoints that did not verify.
 
     `created_unix` is when the loaded checkpoint was written; `progressive` and `gauges` are as in `Learned`,
-    so that a resumed daemon shows what it knows before the first record comes. `reached` is how far an
-    earlier process had read each partition: what is read again below it is replayed.
+    so that a resumed daemon shows its scores before the first record arrives. `reached` is how far earlier
+    processes had read each partition: records below it are replayed.
     """
 
     seq: int

@@ -19,3 +19,16 @@ def until(ask: Callable[[], T], seconds: float = 20.0, what: str = "it") -> T:
                 f"{what} did not happen within {seconds:.0f} s; the last answer was {answer!r}"
             )
         time.sleep(0.02)
+
+
+def until_succeeds(act: Callable[[], object], error: type[Exception], seconds: float, what: str) -> None:
+    """Try again and again until nothing of this kind is raised."""
+
+    def succeeds() -> bool:
+        try:
+            act()
+        except error:
+            return False
+        return True
+
+    until(succeeds, seconds, what)

@@ -171,9 +171,10 @@ class Daemon:
         gc.freeze()
         pipeline = stack.enter_context(Pipeline(self._state))
         seq = loaded.checkpoint.seq if loaded else -1
-        checkpointer = self._build_checkpointer(stack, identity, order(), seq)
+        run = self._describe_run(identity, order(), seq)
+        checkpointer = self._build_checkpointer(stack, run)
         sink = build_bad_record_sink(self._config, stack, self._stopping, self._observe)
-        return Loop(source, self._build_reader(), sink, pipeline, checkpointer, positions, self._observe)
+        return Loop(source, positions, self._build_reader(), sink, pipeline, checkpointer, self._observe)
 
     def _load(self, stack: ExitStack) -> Loaded | None:
         """Lock the state and return its newest checkpoint, if it can be continued."""
@@ -217,14 +218,10 @@ class Daemon:
         emit(_logger, logging.INFO, "reading_from", positions=format_positions(positions))
         return positions
 
-    def _build_checkpointer(
-        self, stack: ExitStack, identity: StreamIdentity, reading: Mapping[str, Any], seq: int
-    ) -> Checkpointer:
-        writer = BackgroundWriter(self._store)
-        stack.callback(writer.close)
-        settings = self._config.checkpoint
-        schedule = CheckpointSchedule(settings.every_seconds, settings.every_records)
-        run = RunInfo(
+    def _describe_run(
+        self, identity: StreamIdentity, reading: Mapping[str, Any], resumed_seq: int
+    ) -> RunInfo:
+        return RunInfo(
             model_id=self._config.model,
             run_id=uuid.uuid4().hex,
             app_version=streamlearn.__version__,
@@ -232,8 +229,15 @@ class Daemon:
             config=self._learned,
             identity=identity,
             reading=reading,
+            resumed_seq=resumed_seq,
         )
-        return Checkpointer(writer, schedule, self._state, run, seq, self._source.commit, self._observe)
+
+    def _build_checkpointer(self, stack: ExitStack, run: RunInfo) -> Checkpointer:
+        writer = BackgroundWriter(self._store)
+        stack.callback(writer.close)
+        settings = self._config.checkpoint
+        schedule = CheckpointSchedule(settings.every_seconds, settings.every_records)
+        return Checkpointer(writer, schedule, self._state, run, self._source.commit, self._observe)
 
     def _build_reader(self) -> BatchReader:
         source, state = self._config.source, self._state

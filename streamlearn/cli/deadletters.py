@@ -29,19 +29,13 @@ def _chosen(
         list[str] | None,
         typer.Option("--reason", help="Only with this reason; may be repeated.", metavar="REASON"),
     ] = None,
-    topic: Annotated[str | None, typer.Option("--topic", help="Only from this source topic.")] = None,
-    partition: Annotated[int | None, typer.Option("--partition", help="Only from this partition.")] = None,
-    from_offset: Annotated[
-        int | None, typer.Option("--from-offset", help="Only from this offset onwards.")
-    ] = None,
-    to_offset: Annotated[
-        int | None, typer.Option("--to-offset", help="Only up to and including this offset.")
-    ] = None,
-    since: Annotated[
-        datetime | None, typer.Option("--since", help="Only records with this local time or later.")
-    ] = None,
+    topic: Annotated[str | None, typer.Option(help="Only from this source topic.")] = None,
+    partition: Annotated[int | None, typer.Option(help="Only from this partition.")] = None,
+    from_offset: Annotated[int | None, typer.Option(help="Only from this offset on.")] = None,
+    to_offset: Annotated[int | None, typer.Option(help="Only up to this offset, inclusive.")] = None,
+    since: Annotated[datetime | None, typer.Option(help="Only records of this local time or later.")] = None,
     until: Annotated[
-        datetime | None, typer.Option("--until", help="Only records with this local time or earlier.")
+        datetime | None, typer.Option(help="Only records of this local time or earlier.")
     ] = None,
 ) -> "DeadLetterFilter":
     """Return the filter that these options describe."""

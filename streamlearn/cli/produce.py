@@ -24,11 +24,10 @@ Servers = Annotated[
 ]
 ValueFormat = Annotated[Literal["json", "msgpack"], typer.Option(help="Format of the record values.")]
 FileFormat = Annotated[
-    Literal["auto", "json", "columns"],
-    typer.Option(help="Format of the files; auto decides by their name, then by their content."),
+    Literal["auto", "json", "columns"], typer.Option(help="Format of the files; auto: by name, then content.")
 ]
 Columns = Annotated[
-    str, typer.Option(help="Names of the columns, separated by commas; _ skips one. [default: 0,1,…]")
+    str, typer.Option(help="Column names, separated by commas; _ skips one. [default: 0,1,…]")
 ]
 LabelColumn = Annotated[
     str,

@@ -16,7 +16,10 @@ Positions = Mapping[TopicPartition, Position]
 
 @dataclass(frozen=True, slots=True)
 class RunInfo:
-    """What all checkpoints of one run of the daemon have in common; see `Checkpoint`."""
+    """What all checkpoints of one run of the daemon have in common; see `Checkpoint`.
+
+    `resumed_seq` is the number of the checkpoint that the run continues, -1 if there is none.
+    """
 
     model_id: str
     run_id: str
@@ -25,6 +28,7 @@ class RunInfo:
     config: Mapping[str, Any]
     identity: StreamIdentity
     reading: Mapping[str, Any]
+    resumed_seq: int = -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +81,6 @@ class Checkpointer:
 
     Parameters
     ----------
-    seq : number of the newest checkpoint; -1 before the first.
     commit : called with the positions of each checkpoint that is durable.
     observe : called with the result of each write.
     """
@@ -88,7 +91,6 @@ class Checkpointer:
         schedule: Schedule,
         state: Savable,
         run: RunInfo,
-        seq: int,
         commit: Callable[[Positions], None],
         observe: Callable[[Event], None],
     ) -> None:
@@ -96,9 +98,9 @@ class Checkpointer:
         self._schedule = schedule
         self._state = state
         self._run = run
-        self._seq = seq
+        self._seq = run.resumed_seq
         # None while the newest state is not known to be durable.
-        self._saved_records: int | None = 0 if seq >= 0 else None
+        self._saved_records: int | None = 0 if run.resumed_seq >= 0 else None
         self._copy_seconds = 0.0
         self._failure = ""
         self._commit = commit

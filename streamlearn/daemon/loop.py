@@ -35,20 +35,20 @@ class Loop:
     def __init__(
         self,
         source: Source,
+        positions: Mapping[TopicPartition, Position],
         reader: BatchReader,
         bad_records: BadRecordSink,
         pipeline: Pipeline,
         checkpointer: Checkpointer,
-        positions: Mapping[TopicPartition, Position],
         observe: Observer,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._source = source
+        self._positions = dict(positions)
         self._reader = reader
         self._bad_records = bad_records
         self._pipeline = pipeline
         self._checkpointer = checkpointer
-        self._positions = dict(positions)
         # Records that `self._positions` have passed: what the intervals between checkpoints are counted in.
         self._records = 0
         # Read, and being learned: not part of `self._positions` yet.

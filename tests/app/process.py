@@ -15,8 +15,9 @@ from streamlearn.data import Example, TopicPartition
 from streamlearn.errors import CheckpointError
 from tests.conftest import Broker
 from tests.kafka.broker import free_ports
-from tests.kafka.topics import produce
+from tests.kafka.topics import create, produce
 from tests.sequences import to_json, write_config
+from tests.waiting import until
 
 
 class Run:
@@ -59,6 +60,16 @@ def fill(broker: Broker, topic: str, examples: list[Example], partition: int = 0
     """Write examples to a partition."""
     records = [(None, to_json(example), []) for example in examples]
     produce(broker, TopicPartition(topic, partition), records)
+
+
+def start_learned(folder: Path, broker: Broker, topic: str, examples: list[Example]) -> tuple[Run, Path, str]:
+    """Return a daemon that has learned these from a new topic, its configuration and its URL."""
+    create(broker, topic)
+    fill(broker, topic, examples)
+    config, url = configure(folder, broker, topic)
+    run = Run(config)
+    until(lambda: metric(url, "streamlearn_sequences_seen") == len(examples), 60)
+    return run, config, url
 
 
 def seen(folder: Path) -> int:

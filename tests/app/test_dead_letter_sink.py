@@ -30,6 +30,13 @@ BAD = [
 WANTED = {"policy": "dead_letter"}
 
 
+@pytest.fixture
+def dead(apache_kafka: Broker, topic: str) -> str:
+    """A topic for dead letters."""
+    create(apache_kafka, f"{topic}-dead")
+    return f"{topic}-dead"
+
+
 def start(folder: Path, broker: Broker, name: str, **letters: Any) -> tuple[Run, Path, str]:
     source = {"topics": [name], "max_tokens": 20}
     sections = {"source": source, "dead_letters": WANTED | letters}
@@ -49,11 +56,9 @@ def fill_with_bad(broker: Broker, topic: str) -> None:
 
 
 def test_bad_records_come_to_the_topic_untouched_and_replayed_ones_are_learned_once(
-    folder: Path, apache_kafka: Broker, topic: str
+    folder: Path, apache_kafka: Broker, topic: str, dead: str
 ) -> None:
-    dead = f"{topic}-dead"
     fill_with_bad(apache_kafka, topic)
-    create(apache_kafka, dead)
     run, config, url = start(folder, apache_kafka, topic, topic=dead)
     until(lambda: metric(url, "streamlearn_sequences_seen") == 40, 60)
     until(lambda: metric(url, 'streamlearn_dead_letters_total{outcome="delivered"}') == 3)
@@ -81,10 +86,8 @@ def test_bad_records_come_to_the_topic_untouched_and_replayed_ones_are_learned_o
 
 
 def test_a_topic_that_is_deleted_stops_the_daemon_and_nothing_is_passed_over(
-    folder: Path, apache_kafka: Broker, topic: str
+    folder: Path, apache_kafka: Broker, topic: str, dead: str
 ) -> None:
-    dead = f"{topic}-dead"
-    create(apache_kafka, dead)
     create(apache_kafka, topic)
     run, config, url = start(folder, apache_kafka, topic, topic=dead)
     until(lambda: seen(folder) == 0, 60)

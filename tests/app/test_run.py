@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from kafka import KafkaConsumer
 from kafka import TopicPartition as KafkaPartition
+from kafka.errors import KafkaError
 
 from streamlearn.app.build_tagger import warm_up
 from streamlearn.app.evaluate import Evaluation
@@ -17,13 +18,13 @@ from streamlearn.checkpoint.local_files import open_checkpoint
 from streamlearn.checkpoint.read_progress import ReadProgress
 from streamlearn.config.load import load
 from streamlearn.data import Example, TopicPartition
-from tests.app.process import Run, configure, fetch, fill, metric, seen
+from tests.app.process import Run, configure, fetch, fill, metric, seen, start_learned
 from tests.conftest import Broker
 from tests.kafka.broker import ApacheKafka, free_ports
-from tests.kafka.topics import create
+from tests.kafka.topics import admin, create
 from tests.sequences import make_examples, write_jsonl
 from tests.states import differences
-from tests.waiting import until
+from tests.waiting import until, until_succeeds
 
 pytestmark = pytest.mark.apache
 
@@ -49,11 +50,7 @@ def test_kafka_and_files_give_the_same_weights_bit_for_bit(
     folder: Path, apache_kafka: Broker, topic: str
 ) -> None:
     examples = make_examples(1500)
-    create(apache_kafka, topic)
-    fill(apache_kafka, topic, examples)
-    config, url = configure(folder, apache_kafka, topic)
-    run = Run(config)
-    until(lambda: metric(url, "streamlearn_sequences_seen") == 1500, 60)
+    run, config, _ = start_learned(folder, apache_kafka, topic, examples)
     assert run.end(signal.SIGTERM) == 0
     checkpoint = open_checkpoint(folder / "state").checkpoint
     assert unlike(checkpoint.model, from_files(folder, config, examples)) == []
@@ -150,11 +147,7 @@ def test_health_metrics_and_a_clean_stop(folder: Path, apache_kafka: Broker, top
 def test_a_broker_that_goes_away_makes_it_unready_but_leaves_it_alive_and_costs_nothing(
     folder: Path, apache_kafka: Broker, kafka_node: ApacheKafka, topic: str
 ) -> None:
-    create(apache_kafka, topic)
-    fill(apache_kafka, topic, make_examples(30))
-    config, url = configure(folder, apache_kafka, topic)
-    run = Run(config)
-    until(lambda: metric(url, "streamlearn_sequences_seen") == 30, 60)
+    run, _, url = start_learned(folder, apache_kafka, topic, make_examples(30))
     kafka_node.kill()
     until(lambda: fetch(f"{url}/readyz") == (503, "no broker answers\n"), 60)
     assert fetch(f"{url}/healthz") == (200, "running\n")
@@ -170,10 +163,7 @@ def test_a_broker_that_goes_away_makes_it_unready_but_leaves_it_alive_and_costs_
 def test_a_second_daemon_on_the_same_state_ends_with_75(
     folder: Path, apache_kafka: Broker, topic: str
 ) -> None:
-    create(apache_kafka, topic)
-    config, url = configure(folder, apache_kafka, topic)
-    run = Run(config)
-    until(lambda: fetch(f"{url}/readyz")[0] == 200, 60)
+    run, config, _ = start_learned(folder, apache_kafka, topic, make_examples(1))
     (folder / "second").mkdir()
     second = json.loads(config.read_text()) | {"metrics": {"port": 0}}
     other = folder / "second" / "config.yaml"
@@ -186,10 +176,7 @@ def test_a_second_daemon_on_the_same_state_ends_with_75(
 
 
 def test_other_features_do_not_continue_a_state(folder: Path, apache_kafka: Broker, topic: str) -> None:
-    create(apache_kafka, topic)
-    config, url = configure(folder, apache_kafka, topic)
-    run = Run(config)
-    until(lambda: fetch(f"{url}/readyz")[0] == 200, 60)
+    run, config, _ = start_learned(folder, apache_kafka, topic, make_examples(1))
     assert run.end(signal.SIGTERM) == 0
     changed = json.loads(config.read_text())
     changed["features"]["templates"] = "U00:%x[0,w]"
@@ -201,29 +188,13 @@ def test_other_features_do_not_continue_a_state(folder: Path, apache_kafka: Brok
 def test_a_topic_that_was_created_anew_is_not_continued(
     folder: Path, apache_kafka: Broker, topic: str
 ) -> None:
-    from tests.kafka.topics import admin
-
-    create(apache_kafka, topic)
-    fill(apache_kafka, topic, make_examples(5))
-    config, url = configure(folder, apache_kafka, topic)
-    run = Run(config)
-    until(lambda: metric(url, "streamlearn_sequences_seen") == 5, 60)
+    run, config, _ = start_learned(folder, apache_kafka, topic, make_examples(5))
     assert run.end(signal.SIGTERM) == 0
     with admin(apache_kafka) as client:
         client.delete_topics([topic])
-    until(lambda: _create_again(apache_kafka, topic))
+    until_succeeds(lambda: create(apache_kafka, topic), KafkaError, 20, "another topic of this name")
     assert Run(config).wait() == 65
     assert "created again" in (folder / "log").read_text()
-
-
-def _create_again(broker: Broker, topic: str) -> bool:
-    from kafka.errors import KafkaError
-
-    try:
-        create(broker, topic)
-    except KafkaError:
-        return False
-    return True
 
 
 def test_a_port_that_is_taken_ends_with_74_before_anything_is_read(

@@ -52,23 +52,23 @@ class Rig:
             self.learning.restore(loaded)
         positions = dict(loaded.checkpoint.positions) if loaded else source.start_positions()
         source.open(positions)
+        seq = loaded.checkpoint.seq if loaded else -1
         self.writer = BackgroundWriter(self.store)
         checkpointer = Checkpointer(
             self.writer,
             CheckpointSchedule(None, every_records),
             self.learning,
-            RunInfo("test", "run", "0", "digest", {}, StreamIdentity(), {}),
-            loaded.checkpoint.seq if loaded else -1,
+            RunInfo("test", "run", "0", "digest", {}, StreamIdentity(), {}, seq),
             source.commit,
             self.events.append,
         )
         self.loop = Loop(
             source,
+            positions,
             BatchReader(RecordCodec(), tagger, self.learning.duplicates, self.learning.tolerance),
             sink or NoSink(),
             Pipeline(self.learning),
             checkpointer,
-            positions,
             self.events.append,
             clock=lambda: self.now,
         )

@@ -1,6 +1,5 @@
 """What is done to topics."""
 
-from collections.abc import Callable
 from itertools import count
 
 from kafka import KafkaAdminClient, TopicPartition
@@ -9,7 +8,7 @@ from kafka.errors import KafkaError
 from tests.soak.daemon import Daemon
 from tests.soak.feed import create, write
 from tests.soak.soak import Soak
-from tests.waiting import until
+from tests.waiting import until, until_succeeds
 
 MOST_PARTITIONS = 6
 SECONDS = 120
@@ -53,7 +52,7 @@ def _all_beyond(daemon: Daemon, partition: int, bound: int) -> bool:
 
 def remove_before(soak: Soak, partition: int, offset: int) -> None:
     """Remove the records before an offset."""
-    until(lambda: _succeeds(lambda: _remove(soak, partition, offset)), SECONDS, "the removal of records")
+    until_succeeds(lambda: _remove(soak, partition, offset), KafkaError, SECONDS, "the removal of records")
 
 
 def _remove(soak: Soak, partition: int, offset: int) -> None:
@@ -81,16 +80,8 @@ def topic_created_anew(soak: Soak) -> None:
 
 def make(server: str, topic: str) -> None:
     """Create a topic with a few records, however long that takes brokers that come and go."""
-    until(lambda: _succeeds(lambda: create(server, topic, 1)), SECONDS, "a topic")
-    until(lambda: _succeeds(lambda: write(server, topic, 20)), SECONDS, "records")
-
-
-def _succeeds(act: Callable[[], None]) -> bool:
-    try:
-        act()
-    except KafkaError:
-        return False
-    return True
+    until_succeeds(lambda: create(server, topic, 1), KafkaError, SECONDS, "a topic")
+    until_succeeds(lambda: write(server, topic, 20), KafkaError, SECONDS, "records")
 
 
 OF_TOPICS = (

@@ -91,22 +91,22 @@ def run(options: Mapping[str, Any], stopping: Callable[[], bool], stack: ExitSta
         missed(tp, positions[tp].next_offset, count)
     writer = BackgroundWriter(store)
     stack.callback(writer.close)
+    seq = loaded.checkpoint.seq if loaded else -1
     checkpointer = Checkpointer(
         writer,
         CheckpointSchedule(0.3, 500),
         State(oracle),
-        RunInfo("soak", "run", "0", "digest", {}, identity, {}),
-        loaded.checkpoint.seq if loaded else -1,
+        RunInfo("soak", "run", "0", "digest", {}, identity, {}, seq),
         lambda _: None,
         lambda _: None,
     )
     loop = Loop(
         source,
+        positions,
         BatchReader(oracle, oracle, Duplicates(), Tolerance(None, 1)),  # type: ignore[arg-type]
         DeadLetterSink(Outbox(None, Spool(directory / SPOOL), lambda *_: None), "soak"),
         oracle,  # type: ignore[arg-type]
         checkpointer,
-        positions,
         lambda _: None,
     )
     loop.run(stopping)
