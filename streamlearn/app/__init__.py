@@ -1,1 +1,1 @@
-"""Composition roots: a configuration in, wired objects out."""
+"""Composition roots: from a configuration to wired objects."""

@@ -1,1 +1,1 @@
-"""The command line: one command a module, no logic; heavy imports wait until a command runs."""
+"""The command line: one command per module, no logic; heavy imports are deferred until a command runs."""

@@ -1,4 +1,4 @@
-"""`streamlearn deadletters`: the records that could not be learned from, and learning from them after all."""
+"""`streamlearn deadletters`: list, show and replay the records that could not be learned from."""
 
 import functools
 import inspect

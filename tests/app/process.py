@@ -73,7 +73,7 @@ def start_learned(folder: Path, broker: Broker, topic: str, examples: list[Examp
 
 
 def seen(folder: Path) -> int:
-    """Give how many sequences the newest checkpoint has seen, -1 without one."""
+    """Return how many sequences the newest checkpoint has seen, -1 without one."""
     try:
         return open_checkpoint(folder / "state").checkpoint.sequences_seen
     except CheckpointError:
@@ -81,7 +81,7 @@ def seen(folder: Path) -> int:
 
 
 def fetch(url: str, login: str = "") -> tuple[int, str]:
-    """Give status and text; 0 where nobody answers.
+    """Return status and text; 0 where nobody answers.
 
     Parameters
     ----------
@@ -100,7 +100,7 @@ def fetch(url: str, login: str = "") -> tuple[int, str]:
 
 
 def metric(url: str, name: str) -> float:
-    """Give the value of a metric, written as on the page; NaN where there is none."""
+    """Return the value of a metric, written as on the page; NaN where there is none."""
     for line in fetch(f"{url}/metrics")[1].splitlines():
         if line.startswith(f"{name} "):
             return float(line.split()[1])

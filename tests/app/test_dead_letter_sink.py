@@ -1,4 +1,4 @@
-"""Bad records on their way: daemon, topic or file, and back once what was wrong is mended."""
+"""Bad records from the daemon to a topic or file, and back once the cause is fixed."""
 
 import json
 import signal
@@ -73,10 +73,10 @@ def test_bad_records_come_to_the_topic_untouched_and_replayed_ones_are_learned_o
     assert ("streamlearn.error.offset", b"20") in there[0].headers
     assert letters_of(config) == [(20, "encoding"), (21, "tombstone"), (22, "too_large")]
 
-    # Mended: longer sequences are taken now.
-    mended = json.loads(config.read_text())
-    mended["source"]["max_tokens"] = 50
-    config.write_text(json.dumps(mended))
+    # Fixed: longer sequences are taken now.
+    fixed = json.loads(config.read_text())
+    fixed["source"]["max_tokens"] = 50
+    config.write_text(json.dumps(fixed))
     for count in (1, 0):
         done = streamlearn("deadletters", "replay", config, "--reason", "too_large")
         assert (done.returncode, done.stdout) == (0, f"sent {count} dead letters back\n".encode())

@@ -38,7 +38,7 @@ def unlike_files(folder: Path, config: Path, examples: list[Example], state: str
 
 
 def saved(state: str) -> int:
-    """Give how many sequences the newest checkpoint has seen, -1 without one."""
+    """Return how many sequences the newest checkpoint has seen, -1 without one."""
     try:
         return open_checkpoint(state).checkpoint.sequences_seen
     except CheckpointError:

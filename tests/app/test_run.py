@@ -170,7 +170,7 @@ def test_a_second_daemon_on_the_same_state_ends_with_75(
     other.write_text(json.dumps(second))
     assert Run(other).wait() == 75
     assert "is held by pid" in (folder / "second" / "log").read_text()
-    # The very same configuration, whose port is taken too, is told the same.
+    # The same configuration, whose port is in use too, has the same exit code.
     assert Run(config).wait() == 75
     assert run.end(signal.SIGTERM) == 0
 
@@ -185,7 +185,7 @@ def test_other_features_do_not_continue_a_state(folder: Path, apache_kafka: Brok
     assert "features.templates" in (folder / "log").read_text()
 
 
-def test_a_topic_that_was_created_anew_is_not_continued(
+def test_a_topic_that_was_created_again_is_not_continued(
     folder: Path, apache_kafka: Broker, topic: str
 ) -> None:
     run, config, _ = start_learned(folder, apache_kafka, topic, make_examples(5))

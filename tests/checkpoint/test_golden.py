@@ -2,8 +2,8 @@
 
     python -m tests.checkpoint.test_golden
 
-writes the one of the current format, if there is none yet. Such a file is never written again: whoever
-changes the state of a learner sees here that states of users must still be read.
+writes the one of the current format, if there is none yet. Such a file is never written again: it shows
+whoever changes the state of a learner that the states of users must still be readable.
 """
 
 import sys

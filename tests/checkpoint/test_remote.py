@@ -251,7 +251,7 @@ def test_a_save_that_comes_through_after_the_next_does_not_undo_it(bucket):
 
 
 class Unconditional(Objects):
-    """Replaces what it was told to create only, as servers do that do not know the condition."""
+    """Replaces objects instead of only creating them, as servers do that ignore the condition."""
 
     def create(self, name, content):
         self._fs.pipe_file(self._path(name), content)

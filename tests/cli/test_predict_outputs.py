@@ -1,4 +1,4 @@
-"""What `streamlearn predict` tells beside the labels, as a user types it."""
+"""What `streamlearn predict` prints besides the labels, as a user runs it."""
 
 import itertools
 import json
@@ -56,7 +56,7 @@ def predicted(*arguments: object) -> list[dict]:
 
 
 def enumerated(state: Path, example) -> dict[tuple[str, ...], float]:
-    """Give exp(score) of every labelling, over dictionaries of strings."""
+    """Return exp(score) of every labelling, over dictionaries of strings."""
     tagger = open_state(str(state))[0].tagger
     bench = Bench(tagger, tagger._encoder, tagger._labels, tagger._space, tagger._learner, None)
     weights = bench.named(*tagger._learner.weights())

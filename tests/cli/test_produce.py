@@ -34,7 +34,7 @@ def columns(tmp_path: Path) -> str:
 
 
 def consume(broker: "Broker", topic: str) -> Iterator[tuple[bytes | None, Example]]:
-    """Give all records, partition by partition."""
+    """Yield all records, partition by partition."""
     from kafka import KafkaConsumer, TopicPartition
 
     consumer = KafkaConsumer(bootstrap_servers=broker.server, consumer_timeout_ms=3000)

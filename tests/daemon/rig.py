@@ -74,7 +74,7 @@ class Rig:
         )
 
     def run(self, turns: int) -> None:
-        """Run for so many turns, then stop in order."""
+        """Run for this many turns, then stop cleanly."""
         left = iter([False] * turns + [True])
         self.loop.run(lambda: next(left))
         self.crash()

@@ -102,7 +102,7 @@ class EverNew:
         return {tp: PartitionStatus(at, at, 0) for tp, at in self._next.items()}
 
     def commit(self, positions: Mapping[TopicPartition, Position]) -> None:
-        """Tell nobody."""
+        """Do nothing."""
 
     def close(self) -> None:
         """Have nothing to close."""

@@ -89,9 +89,9 @@ CATALOGUE: dict[str, dict[str, list[str]]] = {
             "test_records_lost_to_retention_stop_the_source",
             "test_records_lost_while_reading_follow_the_same_policy",
         ],
-        "app/test_run.py": ["test_a_topic_that_was_created_anew_is_not_continued"],
+        "app/test_run.py": ["test_a_topic_that_was_created_again_is_not_continued"],
         "soak/topics.py": [
-            "topic_created_anew",
+            "topic_created_again",
             "retention_passes_what_was_learned",
             "retention_passes_the_daemon",
         ],

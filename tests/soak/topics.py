@@ -60,7 +60,7 @@ def _remove(soak: Soak, partition: int, offset: int) -> None:
         admin.delete_records({TopicPartition(soak.topic, partition): offset})
 
 
-def topic_created_anew(soak: Soak) -> None:
+def topic_created_again(soak: Soak) -> None:
     """A topic of the same name under a daemon of its own, which stops with 65 and does not start again."""
     topic = f"{soak.topic}-{next(_numbers)}"
     daemon = Daemon(soak.server, topic, soak.folder / topic)
@@ -85,5 +85,5 @@ def make(server: str, topic: str) -> None:
 
 
 OF_TOPICS = (
-    add_a_partition, retention_passes_what_was_learned, retention_passes_the_daemon, topic_created_anew,
+    add_a_partition, retention_passes_what_was_learned, retention_passes_the_daemon, topic_created_again,
 )  # fmt: skip

@@ -113,7 +113,7 @@ def run(options: Mapping[str, Any], stopping: Callable[[], bool], stack: ExitSta
 
 
 def main(options: Mapping[str, Any]) -> None:
-    """Run until told to stop; end with the exit code of a daemon."""
+    """Run until a stop is requested; end with the exit code of a daemon."""
     with Path(options["log"]).open("ab") as log:
         os.dup2(log.fileno(), 2)
     logging.basicConfig(
