@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 
 import typer
 
+from streamlearn.choices import Scheme
 from streamlearn.cli.options import Checkpoint
 
 Source = Annotated[
@@ -30,7 +31,7 @@ KBest = Annotated[
     ),
 ]
 Constrain = Annotated[
-    Literal["none", "bio", "iobes"] | None,
+    Scheme | None,
     typer.Option(
         "--constrain",
         help="Predict valid labellings of this scheme only. [default: labels.constrain of the model]",
