@@ -44,7 +44,7 @@ def _start_of_chunk(prev_tag, tag, prev_type, kind):
 
 
 def chunks(labels):
-    """Give [(begin, end, type)] of one sequence, by the same two rules."""
+    """Return [(begin, end, type)] of one sequence, by the same two rules."""
     found, begin = [], None
     tags = [("O", ""), *map(_split, labels), ("O", "")]
     for t, ((prev_tag, prev_type), (tag, kind)) in enumerate(itertools.pairwise(tags)):
@@ -57,7 +57,7 @@ def chunks(labels):
 
 
 def conlleval(sequences):
-    """Give {type: [gold, predicted, right]} of [(gold labels, predicted labels)]; one text, as its input."""
+    """Return {type: [gold, predicted, right]} of [(gold labels, predicted labels)]; one text, as there."""
     found = {}
     in_correct = False
     last_correct, last_correct_type, last_guessed, last_guessed_type = "O", "", "O", ""
@@ -101,7 +101,7 @@ def path_score(emit, trans, path, triple=None):
 
 
 def best_labelling(n_labels, length, score):
-    """Give (score, path) of the best of all L**T; of equals the lowest labels win, the last one first."""
+    """Return (score, path) of the best of all L**T; of equals the lowest labels win, the last one first."""
     paths = itertools.product(range(n_labels), repeat=length)
     scored = ((score(path), tuple(-y for y in reversed(path))) for path in paths)
     best, key = max(scored)
@@ -109,13 +109,13 @@ def best_labelling(n_labels, length, score):
 
 
 def log_sum(values):
-    """Give log Σ exp(values), exactly summed."""
+    """Return log Σ exp(values), exactly summed."""
     top = max(values)
     return top if top == -math.inf else top + math.log(math.fsum(math.exp(value - top) for value in values))
 
 
 def chain_marginals(n_labels, length, score):
-    """Give log Z, P(y_t) as [t][y], and P(y_{t-1}, y_t) as [t][y_prev][y], from all L**T labellings."""
+    """Return log Z, P(y_t) as [t][y], and P(y_{t-1}, y_t) as [t][y_prev][y], from all L**T labellings."""
     paths = list(itertools.product(range(n_labels), repeat=length))
     scores = [score(path) for path in paths]
     log_z = log_sum(scores)
@@ -131,7 +131,7 @@ def chain_marginals(n_labels, length, score):
 
 
 def expected_triples(n_labels, length, score):
-    """Give Σ_t P(y_{t-2}, y_{t-1}, y_t) as [y_prev2][y_prev][y], from all L**T labellings."""
+    """Return Σ_t P(y_{t-2}, y_{t-1}, y_t) as [y_prev2][y_prev][y], from all L**T labellings."""
     paths = list(itertools.product(range(n_labels), repeat=length))
     scores = [score(path) for path in paths]
     log_z = log_sum(scores)
@@ -143,14 +143,14 @@ def expected_triples(n_labels, length, score):
 
 
 def best_labellings(n_labels, length, score, k):
-    """Give [(score, path)] of the k best that are possible; of equals the lowest labels first, as above."""
+    """Return [(score, path)] of the k best that are possible; of equals the lowest labels first, as above."""
     scored = [(score(path), list(path)) for path in itertools.product(range(n_labels), repeat=length)]
     possible = [pair for pair in scored if pair[0] > -math.inf]
     return sorted(possible, key=lambda pair: (-pair[0], pair[1][::-1]))[:k]
 
 
 def beam(emit, trans, width):
-    """Give the [(score, path)] that are kept at each position, best first, of equals the lower last label.
+    """Return the [(score, path)] that are kept at each position, best first, of equals the lower last label.
 
     Of prefixes that end in the same label one is kept, of equals the one with the lower label before.
     """
@@ -170,7 +170,7 @@ def beam(emit, trans, width):
 
 
 def is_valid(labels, scheme):
-    """Tell whether a labelling obeys "bio" or "iobes"; labels of neither may stand anywhere."""
+    """Return whether a labelling obeys "bio" or "iobes"; labels of neither are allowed everywhere."""
     open_type = None  # of the span that may go on, or in IOBES must
     marks = "BIO" if scheme == "bio" else "BIEOSMLU"
     anything_goes = False
@@ -208,12 +208,12 @@ def expand(template, rows, t):
 
 
 def template_features(templates, rows):
-    """Give the features of every position as (kind, string, value)."""
+    """Return the features of every position as (kind, string, value)."""
     return [[(line[0], expand(line, rows, t), 1.0) for line in templates] for t in range(len(rows))]
 
 
 def ready_made_features(positions):
-    """Give given features, lists of names or mappings of name to value, and the plain transition."""
+    """Return ready-made features, lists of names or mappings of name to value, and the plain transition."""
     return [
         [("U", name, features[name] if isinstance(features, dict) else 1.0) for name in features]
         + [("B", "B", 1.0)]
@@ -262,7 +262,7 @@ class Chain:
                     yield (name, *path[t - 2 : t + 1]), value
 
     def difference(self, positions, gold, path):
-        """Give Φ(x, gold) − Φ(x, path) as a dictionary."""
+        """Return Φ(x, gold) − Φ(x, path) as a dictionary."""
         change = defaultdict(float)
         for key, value in self._phi(positions, gold):
             change[key] += value
@@ -271,11 +271,11 @@ class Chain:
         return change
 
     def score(self, positions, path, weights):
-        """Give w · Φ(x, y)."""
+        """Return w · Φ(x, y)."""
         return sum(weights.get(key, 0.0) * value for key, value in self._phi(positions, path))
 
     def best(self, positions, weights):
-        """Give the best labelling by the labels known so far."""
+        """Return the best labelling by the labels known so far."""
 
         def score(path):
             return self.score(positions, [self.labels[y] for y in path], weights)
@@ -283,7 +283,7 @@ class Chain:
         return [self.labels[y] for y in best_labelling(len(self.labels), len(positions), score)[1]]
 
     def weights(self):
-        """Give the weights that predictions are made with."""
+        """Return the weights that predictions are made with."""
         return dict(self.last if self._average == "none" else self._mean)
 
     def _let_into_average(self):
@@ -308,7 +308,7 @@ class _Mover(Chain):
         self._is_augmented = is_augmented
 
     def learn(self, positions, gold, importance=1.0):
-        """Learn one sequence; before any label is known, the first of its own is what it was taken for."""
+        """Learn one sequence; before any label is known, its prediction is its own first label everywhere."""
         positions = [list(self._admitted(position)) for position in positions]
         rival = self._rival(positions, gold) if self.labels else [gold[0]] * len(gold)
         self._know(gold)
@@ -327,7 +327,7 @@ class _Mover(Chain):
         return [self.labels[y] for y in best_labelling(len(self.labels), len(positions), score)[1]]
 
     def _loss(self, change, wrong):
-        """Give how far the gold labelling falls short of its margin."""
+        """Return the loss: by how much the gold labelling misses its margin."""
         return self._cost * wrong - sum(self.last[key] * value for key, value in change.items())
 
 
@@ -356,7 +356,7 @@ class VotedPerceptron(StructuredPerceptron):
         self._kept = [[dict(self.last), 0], *self._kept][: self._vectors]
 
     def elected(self, positions):
-        """Give the labellings with most votes; where the newest vector's is one of them, that one alone."""
+        """Return the labellings with the most votes; if the newest vector's is one of them, only that one."""
         choices = [(tuple(self.best(positions, vector)), votes) for vector, votes in self._kept]
         totals = Counter()
         for labelling, votes in choices:

@@ -1,4 +1,4 @@
-"""Learners of conditional random fields, restated plainly; imports nothing of ours.
+"""Plain restatements of learners of conditional random fields; imports nothing of ours.
 
 The gradient comes from all L**T labellings, and every weight is visited after every sequence.
 """
@@ -17,7 +17,7 @@ class _Crf(Chain):
         self.loss = 0.0
 
     def _gradient(self, positions, gold):
-        """Give ∂ log P(gold) / ∂ w, and add -log P(gold) to the loss."""
+        """Return ∂ log P(gold) / ∂ w, and add -log P(gold) to the loss."""
         paths = list(itertools.product(self.labels, repeat=len(positions)))
         scores = [self.score(positions, path, self.last) for path in paths]
         log_z = log_sum(scores)

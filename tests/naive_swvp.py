@@ -1,4 +1,4 @@
-"""The structured weighted violations perceptron, restated plainly; imports nothing of ours.
+"""A plain restatement of the structured weighted violations perceptron; imports nothing of ours.
 
 Dror & Reichart 2016, algorithm 2 and section 5: JJ is written out as in the paper, every mixed assignment is
 a whole labelling, and its margin is w · Φ(x, y) − w · Φ(x, m) over dictionaries.
@@ -11,7 +11,7 @@ from tests.naive import Chain, chunks
 
 
 def substructures(jj, gold, guess, max_errors=6, order=1):
-    """Give JJ, sets of positions, without regard to where the guess is right; `order` is of the chain."""
+    """Return JJ, sets of positions, without regard to where the guess is right; `order` is of the chain."""
     n = len(gold)
     wrong = [t for t in range(n) if gold[t] != guess[t]]
     if jj == "single":
@@ -29,18 +29,18 @@ def substructures(jj, gold, guess, max_errors=6, order=1):
 
 
 def mixed(held, gold, guess):
-    """Give m^J, where J is what is held of the guess."""
+    """Return m^J: the guess at the positions in J, which are `held`, and gold elsewhere."""
     return tuple(guess[t] if t in held else gold[t] for t in range(len(gold)))
 
 
 def mixed_assignments(jj, gold, guess, max_errors=6, order=1):
-    """Give the different m^J that are not the gold labelling."""
+    """Return the different m^J that are not the gold labelling."""
     found = [mixed(held, gold, guess) for held in substructures(jj, gold, guess, max_errors, order)]
     return [m for m in dict.fromkeys(found) if m != tuple(gold)]
 
 
 def weighted(strategy, sizes, beta):
-    """Give γ before it is normalised: WM or WMR of these |s|."""
+    """Return γ before it is normalised: WM or WMR of these |s|."""
     if strategy == "wm":
         return [(size / max(sizes)) ** beta for size in sizes]
     falling = sorted(sizes, reverse=True)
@@ -50,7 +50,7 @@ def weighted(strategy, sizes, beta):
 
 
 def set_gamma(margins, strategy="wm", beta=1.0, aggressive=True, enforced=True):
-    """Give γ, or None where the update backs off."""
+    """Return γ, or None where the update backs off."""
     violations = [j for j, s in enumerate(margins) if s <= 0]
     used = violations if aggressive else range(len(margins))
     if not violations or not any(margins[j] for j in used):

@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 
 import typer
 
+from streamlearn.choices import Scheme
 from streamlearn.cli.options import Checkpoint
 
 Source = Annotated[
@@ -32,7 +33,7 @@ KBest = Annotated[
     ),
 ]
 Constrain = Annotated[
-    Literal["none", "bio", "iobes"] | None,
+    Scheme | None,
     typer.Option(
         "--constrain",
         help="Predict only labellings that are valid in this scheme. [default: as the model]",

@@ -1,7 +1,7 @@
-"""Reading a batch piece by piece, so that the strings of a piece are gone before the next one comes.
+"""Joining batches that were encoded piece by piece, and cutting them.
 
-A piece fits the nearest caches, and the allocator gives its memory to the next piece; a whole batch of
-Python's strings at once costs twice the time to parse and encode.
+The strings of a small piece fit the first caches, and are freed before the next piece is read; parsing and
+encoding a whole batch of Python strings at once takes twice the time.
 """
 
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ PIECE = 64
 
 
 def joined(pieces: Sequence[Batch]) -> Batch:
-    """Give one batch of one or more, with all of their sequences in order."""
+    """Return one batch with all sequences of one or more, in order."""
     if len(pieces) == 1:
         return pieces[0]
     values = [piece.attribute_values for piece in pieces]
@@ -40,7 +40,7 @@ def joined(pieces: Sequence[Batch]) -> Batch:
 
 
 def cut(batch: Batch, places: Sequence[int]) -> list[Batch]:
-    """Cut a batch before the sequences of these rising numbers, the inverse of `joined`."""
+    """Cut a batch before the sequences with these ascending numbers; the inverse of `joined`."""
     edges = [0, *places, len(batch.importance)]
     return [_part(batch, first, last) for first, last in pairwise(edges)] if places else [batch]
 

@@ -1,4 +1,4 @@
-"""From examples to a batch of flat arrays: what can be done without touching the model's weights."""
+"""From examples to a batch of flat arrays: the part of encoding that does not need the model's weights."""
 
 from collections.abc import Mapping, Sequence
 from itertools import accumulate, chain
@@ -13,15 +13,15 @@ from streamlearn.features.labels import LabelSet
 from streamlearn.features.values import LONGEST_KEPT, NameBook, ValueIds, stable_id
 from streamlearn.features.views import View
 
-# What a record with `tokens` calls its only column.
+# The name of the only column of a record with `tokens`.
 TOKENS = "tokens"
 
-# One record must not outweigh all others together: a larger weight is a mistake of its producer.
+# One record must not outweigh all others together: a larger weight is an error of its producer.
 MAX_WEIGHT = 1000.0
-# Values beyond it, of ready-made features, ruin a model for good as well.
+# Larger values of ready-made features ruin a model as well.
 MAX_VALUE = 1e6
 
-# An example, its place in what was given, and the columns that are read of it.
+# An example, its index among all examples, and the columns that templates read.
 _Taken = tuple[int, Example, list[list[str]]]
 
 
@@ -69,18 +69,18 @@ class Encoder:
         self._first = columns[0] if columns else TOKENS
         self._labels = labels
         by_column = {view.column: [v for v in views if v.column == view.column] for view in views}
-        # What is only predicted leaves no trace: no name of its takes the room of one that is learned.
+        # Prediction changes nothing: its names must not take the space of learned ones.
         self._caches = {True: _Caches(by_column, cache, names), False: _Caches(by_column, cache, NameBook(0))}
         self._places = {column: [views.index(v) for v in group] for column, group in by_column.items()}
         self._n_views = len(views)
         self._names = names
 
     def column(self, example: Example, name: str) -> list[str]:
-        """Give one column of an example.
+        """Return one column of an example.
 
         Raises
         ------
-        RecordError : the example lacks it.
+        RecordError : it is missing.
         """
         values = example.columns.get(name)
         if values is None and name == self._first:
@@ -93,15 +93,15 @@ class Encoder:
     def encode(
         self, examples: Sequence[Example], learn: bool = True
     ) -> tuple[Batch, list[Example], list[tuple[int, RecordError]]]:
-        """Encode what can be encoded.
+        """Encode the examples that are valid.
 
         Parameters
         ----------
-        learn : whether labels are needed, and learned; a batch to be predicted ignores them.
+        learn : whether labels are required, and learned; for prediction they are ignored.
 
         Returns
         -------
-        The batch, the examples that are in it, and the place of each rejected one with the reason.
+        The batch, the examples in it, and the index of each rejected example with the reason.
         """
         taken: list[_Taken] = []
         rejected: list[tuple[int, RecordError]] = []
@@ -130,7 +130,7 @@ class Encoder:
         return batch, accepted, rejected
 
     def _read(self, example: Example, learn: bool) -> list[list[str]]:
-        """Give the columns that templates read, checked: kernels trust the lengths."""
+        """Return the columns that templates read, after checking their lengths: kernels do not check them."""
         try:
             columns = [example.columns[name] for name in self._places]
         except KeyError:
@@ -159,12 +159,12 @@ class Encoder:
     def _encode_labels(
         self, taken_out: list[_Taken], rejected_out: list[tuple[int, RecordError]]
     ) -> tuple[NDArray[np.int32], list[int]]:
-        """Give the label numbers, and how many labels are known after each sequence; refuse some."""
+        """Return label numbers, and the number of labels known after each sequence; reject some examples."""
         names = list(chain.from_iterable(example.labels or () for _, example, _ in taken_out))
         numbers = self._labels.find(names)
         if numbers is not None:
             return numbers, [len(self._labels.names)] * len(taken_out)
-        # Labels are new: each sequence learns its own, and is refused where there is no room for them.
+        # There are new labels: each sequence adds its own, and is rejected if there are too many.
         labels: list[int] = []
         known: list[int] = []
         given, taken_out[:] = taken_out[:], []
@@ -192,7 +192,7 @@ class Encoder:
     ) -> tuple[NDArray[np.uint64], NDArray[np.int64], NDArray[np.float64]]:
         starts = np.zeros(n + 1, np.int64)
         if caches.columns:
-            # Templates say what is seen of a sequence.
+            # Templates read columns: ready-made features are not used.
             return np.empty(0, np.uint64), starts, np.empty(0)
         ids: list[int] = []
         values: list[float] = []

@@ -1,4 +1,4 @@
-"""The label set: discovered live, mapped by configuration, never shrinking, bounded."""
+"""The label set: extended while learning, mapped by the configuration, bounded; it never shrinks."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -17,8 +17,8 @@ class LabelSet:
     ----------
     known : labels that exist from the start, in this order.
     mapping : names in the data to names in the model.
-    other : what every name that `mapping` lacks becomes; None keeps it as it is.
-    max_labels : how many there may be; a sequence with one more is rejected.
+    other : replacement for every name that is not in `mapping`; None keeps the name.
+    max_labels : largest number of labels; a sequence with one more is rejected.
     """
 
     def __init__(
@@ -32,28 +32,28 @@ class LabelSet:
         self._other = other
         self._max_labels = max_labels
         self.names: list[str] = []
-        # From names in the data to numbers: the mapping is paid for once a name.
+        # From names in the data to numbers, so that each name is mapped only once.
         self._numbers: dict[str, int] = {}
         self._index: dict[str, int] = {}
         self.restore(known)
 
     def mapped(self, label: str) -> str:
-        """Give the model's name for a label of the data."""
+        """Return the model's name for a label of the data."""
         return self._mapping.get(label, label if self._other is None else self._other)
 
     def find(self, labels: Sequence[str]) -> NDArray[np.int32] | None:
-        """Give the numbers of labels of any sequences, or None if one of them was not met lately."""
+        """Return the numbers of labels of any sequences, or None if one is not in the cache."""
         try:
             return np.fromiter(map(self._numbers.__getitem__, labels), np.int32, len(labels))
         except KeyError:
             return None
 
     def encode(self, labels: Sequence[str]) -> list[int]:
-        """Turn the labels of one sequence into numbers, learning new ones.
+        """Return the numbers of the labels of one sequence, adding new labels.
 
         Raises
         ------
-        RecordError : there is no room for a new label; nothing was learned then.
+        RecordError : there are too many labels; none was added then.
         """
         try:
             return list(map(self._numbers.__getitem__, labels))
@@ -73,13 +73,13 @@ class LabelSet:
             self._index[name] = len(self.names)
             self.names.append(name)
         if len(self._numbers) > 4 * self._max_labels:
-            # Many names of the data may map to few: the shortcut stays bounded.
+            # Many names of the data may map to few labels: the cache stays bounded.
             self._numbers.clear()
         for label in labels:
             self._numbers[label] = self._index[self.mapped(label)]
 
     def restore(self, names: Sequence[str]) -> None:
-        """Take the label set of a checkpoint."""
+        """Restore the label set of a checkpoint."""
         self.names = list(names)
         self._index = {name: number for number, name in enumerate(names)}
         self._numbers = {}

@@ -1,4 +1,4 @@
-"""The feature space: what is active at each position of a batch, as rows of the weights."""
+"""The feature space: the features that are active at each position of a batch, as rows of the weights."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -17,12 +17,12 @@ PLAIN_TRANSITION = "B"
 
 
 def views_of(templates: Iterable[Template]) -> list[View]:
-    """Give the distinct views that templates read, in the order of first use."""
+    """Return the distinct views that templates read, in the order of first use."""
     return list(dict.fromkeys(macro.view for template in templates for macro in template.macros))
 
 
-class _Family:
-    """Templates whose features share a table, and what each row of it was made of."""
+class _TemplateGroup:
+    """Templates whose features share a table, with the template and values of each row."""
 
     def __init__(
         self, templates: Sequence[Template], views: Sequence[View], capacity: int, names: NameBook
@@ -33,7 +33,7 @@ class _Family:
         macros = [macro for template in templates for macro in template.macros]
         counts = [len(template.macros) for template in templates]
         self._macros = Macros(
-            # A character that no line can hold stands for each macro.
+            # Each macro is represented by a character that no line can contain.
             seeds=np.array([stable_id("\n".join(template.literals)) for template in templates], np.uint64),
             macro_starts=np.cumsum([0, *counts], dtype=np.int64),
             shifts=np.array([macro.shift for macro in macros], np.int64),
@@ -48,7 +48,7 @@ class _Family:
         return len(self._templates)
 
     def rows(self, batch: Batch, grow: bool) -> NDArray[np.int32]:
-        """Give the rows of a batch's features, flattened int32[n · K], adding new ones if `grow`."""
+        """Return the rows of a batch's features, flattened int32[n · K], adding new ones if `grow`."""
         if not grow:
             return self.table.find_expanded(self._macros, batch.values, batch.starts)
         return self.table.add_expanded(
@@ -56,11 +56,11 @@ class _Family:
         )
 
     def attribute_rows(self, batch: Batch, grow: bool) -> NDArray[np.int32]:
-        """Give the rows of ready-made features, whose keys are the ids of their names."""
+        """Return the rows of ready-made features, whose keys are the ids of their names."""
         return self.table.add(batch.attributes)[0] if grow else self.table.find(batch.attributes)
 
     def name(self, row: int) -> str:
-        """Write the feature behind a row: ``U00:the/DT``."""
+        """Return the name of the feature of a row: ``U00:the/DT``."""
         number = int(self._row_template[row]) if self._names.keeps else -1
         if number < 0:
             return self._names.get(int(self.table.keys[row]))
@@ -76,7 +76,7 @@ class _Family:
             "values": self._row_values[:n],
         }
         for values in found.values():
-            # What a row was made of is written once.
+            # The template and values of a row are written once, and never change.
             values.flags.writeable = False
         return self.table.state() | found
 
@@ -101,15 +101,15 @@ def _padding(sign: str, names: NameBook) -> NDArray[np.uint64]:
 
 
 class FeatureSpace:
-    """Templates of single labels ("node") and of pairs ("edge"), each with a table of its own.
+    """Templates of single labels ("node") and of pairs of labels ("edge"), with one table for each.
 
     Row 0 of the edge table is the plain transition.
 
     Parameters
     ----------
-    templates : as parsed; none means that examples bring ready-made features.
-    max_features, max_edge_features : rows that each table has room for.
-    names : where the strings of values are kept.
+    templates : as parsed; none if examples have ready-made features.
+    max_features, max_edge_features : capacity of each table in rows.
+    names : keeps the strings of values.
     """
 
     def __init__(
@@ -122,12 +122,12 @@ class FeatureSpace:
         both = [t for t in templates if t.kind == "*"]
         edge = both + [t for t in templates if t.kind == "B" and not t.is_plain_transition]
         self._edge_singles = len(both)
-        self._node = _Family(node, self.views, max_features, names)
-        # Rows of pairs are the dearest there are: none are reserved that no template can ask for.
-        self._edge = _Family(edge, self.views, 1 + (max_edge_features if edge else 0), names)
+        self._node = _TemplateGroup(node, self.views, max_features, names)
+        # Rows of pairs take the most memory: none are reserved if no template needs them.
+        self._edge = _TemplateGroup(edge, self.views, 1 + (max_edge_features if edge else 0), names)
         self._edge.table.add(np.array([stable_id(PLAIN_TRANSITION)], np.uint64))
         self._names = names
-        # Encoding runs ahead of learning; a state holds only the names that learned batches brought.
+        # Encoding is ahead of learning; a state contains only the names of learned batches.
         self._names_known = len(names)
 
     @property
@@ -137,16 +137,16 @@ class FeatureSpace:
 
     @property
     def capacities(self) -> tuple[int, int]:
-        """Rows that there is room for in the node and in the edge table."""
+        """Capacity in rows of the node and of the edge table."""
         return self._node.table.keys.size, self._edge.table.keys.size
 
     @property
     def refused(self) -> int:
-        """Feature instances that found their table full."""
+        """Feature instances that a full table refused."""
         return self._node.table.refused + self._edge.table.refused
 
     def rows(self, batch: Batch, grow: bool) -> Rows:
-        """Look a batch's features up; with `grow`, new ones get rows while there is room."""
+        """Look up a batch's features; with `grow`, new ones are assigned rows while there is room."""
         n = int(batch.starts[-1])
         if grow:
             self._names_known = batch.names_known
@@ -168,15 +168,15 @@ class FeatureSpace:
         )
 
     def node_name(self, row: int) -> str:
-        """Write the feature behind a row of the node weights."""
+        """Return the name of the feature of a row of the node weights."""
         return self._node.name(row)
 
     def edge_name(self, row: int) -> str:
-        """Write the feature behind a row of the edge weights."""
+        """Return the name of the feature of a row of the edge weights."""
         return PLAIN_TRANSITION if row == 0 else self._edge.name(row)
 
     def state(self) -> dict[str, Any]:
-        """View the tables and the strings that their rows were made of; none of it changes any more."""
+        """Return the tables and the strings of their rows, as views of values that no longer change."""
         return {
             "node": self._node.state(),
             "edge": self._edge.state(),
@@ -184,11 +184,11 @@ class FeatureSpace:
         }
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Take a state back.
+        """Restore a state.
 
         Raises
         ------
-        CheckpointError : it has more features than there is room for.
+        CheckpointError : it has more features than the tables can hold.
         """
         self._node.restore(state["node"])
         self._edge.restore(state["edge"])

@@ -14,8 +14,7 @@ from streamlearn.kernels.features.table import add_rows, find_rows
 class FeatureTable:
     """Rows for the first `capacity` distinct keys; later ones are refused and counted.
 
-    Memory is reserved once: nothing is re-allocated while a stream is learned, and pages that are never
-    touched cost nothing.
+    Memory is reserved once: nothing is re-allocated while learning, and untouched pages cost nothing.
     """
 
     def __init__(self, capacity: int) -> None:
@@ -26,13 +25,13 @@ class FeatureTable:
         self.refused = 0
 
     def find(self, keys: NDArray[np.uint64]) -> NDArray[np.int32]:
-        """Give the row of each key of a flat array, -1 for unknown ones."""
+        """Return the row of each key of a flat array, -1 for unknown ones."""
         rows = np.empty(keys.size, np.int32)
         find_rows(keys, self._slots, self.keys, rows)
         return rows
 
     def add(self, keys: NDArray[np.uint64]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-        """Give the row of each key, with rows for new ones while there is room.
+        """Return the row of each key, adding new keys while there is room.
 
         Returns
         -------
@@ -50,7 +49,7 @@ class FeatureTable:
     def find_expanded(
         self, macros: Macros, values: NDArray[np.uint64], starts: NDArray[np.int64]
     ) -> NDArray[np.int32]:
-        """Give the row of each feature that templates make of a batch, -1 for unknown ones."""
+        """Return the row of each feature that templates generate from a batch, -1 for unknown ones."""
         rows = np.empty(len(values) * len(macros.seeds), np.int32)
         find_features(macros, values, starts, self._slots, self.keys, rows)
         return rows
@@ -63,7 +62,7 @@ class FeatureTable:
         row_templates: NDArray[np.int16],
         row_values: NDArray[np.uint64],
     ) -> NDArray[np.int32]:
-        """Do the same with rows for new ones while there is room, -1 after that.
+        """Return the same, adding new features while there is room, -1 after that.
 
         Parameters
         ----------
@@ -82,17 +81,17 @@ class FeatureTable:
         self._slots[:] = 0
 
     def state(self) -> dict[str, Any]:
-        """Give what a checkpoint keeps: the keys in row order, which stay as they are, and the refusals."""
+        """Return the keys in row order, as a view of values that no longer change, and the refusals."""
         keys = self.keys[: self.size]
         keys.flags.writeable = False
         return {"keys": keys, "refused": self.refused}
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Take a state back.
+        """Restore a state.
 
         Raises
         ------
-        CheckpointError : it has more features than this table has room for.
+        CheckpointError : it has more features than this table can hold.
         """
         keys = state["keys"]
         if keys.size > self.keys.size:

@@ -10,8 +10,8 @@ r"""CRF++'s template language, with columns by name, views, and one more kind of
 ``%x[0,w.lower.suffix3]``    derivations of its value (`streamlearn.features.views`)
 ===========================  ==============================================================
 
-Blank lines and lines that begin with ``#`` are skipped. Beyond the edges the values are CRF++'s ``_B-1``,
-``_B-2``, … and ``_B+1``, ``_B+2``, …
+Blank lines and lines that begin with ``#`` are skipped. Beyond the ends of a sequence the
+values are CRF++'s ``_B-1``, ``_B-2``, … and ``_B+1``, ``_B+2``, …
 """
 
 import re
@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from streamlearn.errors import ConfigError
 from streamlearn.features.views import View, derivation
 
-# Longer numbers and names than any are no macros, so that neither costs anything to refuse.
+# Longer numbers and names than any valid ones do not match, so that rejecting them is cheap.
 _MACRO = re.compile(r"%x\[\s*([+-]?\d{1,9})\s*,\s*([^\]\s]{1,256})\s*\]")
 _KINDS = "UB*T"
 MAX_SHIFT = 64
@@ -55,11 +55,11 @@ class Template:
 
     @property
     def is_plain_transition(self) -> bool:
-        """Whether it fires for every pair of labels, wherever they stand."""
+        """Whether it fires for every pair of labels, at all positions."""
         return self.kind == "B" and not self.macros
 
     def expand(self, values: Sequence[str]) -> str:
-        """Write the feature that has these values: ``U00:the/DT``."""
+        """Return the name of the feature with these values: ``U00:the/DT``."""
         pairs = zip(values, self.literals[1:], strict=True)
         return self.literals[0] + "".join(value + literal for value, literal in pairs)
 
@@ -104,16 +104,16 @@ def _quoted(line: str) -> str:
 
 
 def parse_templates(text: str, columns: Sequence[str], source: str = "templates") -> list[Template]:
-    """Read a template file's text.
+    """Parse the text of a template file.
 
     Parameters
     ----------
     columns : names of the columns, in the order in which numbers refer to them.
-    source : what to call the text in errors.
+    source : name of the text in errors.
 
     Raises
     ------
-    ConfigError : with the line, what is wrong and what there is.
+    ConfigError : a line is invalid; the message has the line and the valid choices.
 
     Examples
     --------

@@ -12,7 +12,7 @@ from streamlearn.features.table import FeatureTable
 from streamlearn.features.views import View
 from streamlearn.kernels.features.strings import hash_strings
 
-# One character that values hardly ever hold, and for those that do a byte that UTF-8 never does.
+# A character that values rarely contain, and for those that do a byte that never occurs in UTF-8.
 _SEPARATOR = "\x1f"
 _NOT_UTF8 = b"\xff"
 
@@ -22,7 +22,7 @@ def stable_id(text: str) -> int:
     return xxhash.xxh3_64_intdigest(text.encode())
 
 
-# Longer strings are not kept anywhere: what is bounded in number is then bounded in bytes.
+# Longer strings are not kept anywhere: a bound on their number is then a bound on bytes.
 LONGEST_KEPT = 256
 
 
@@ -32,7 +32,7 @@ class NameBook:
     def __init__(self, capacity: int) -> None:
         self._capacity = capacity
         self._names: dict[int, bytes] = {}
-        # The same as a checkpoint keeps it: to join a million strings takes as long as to save the weights.
+        # The same in the form of a checkpoint: joining a million strings takes as long as saving the weights.
         self._text = bytearray()
         self._lengths = array("I")
 
@@ -55,22 +55,22 @@ class NameBook:
         self._lengths.append(len(name))
 
     def get(self, key: int) -> str:
-        """Give the string, or the id in hexadecimal where it was not kept."""
+        """Return the string, or the id in hexadecimal if it was not kept."""
         name = self._names.get(key)
         return f"#{key:016x}" if name is None else name.decode()
 
     def state(self, count: int) -> dict[str, NDArray[Any]]:
-        """Give the first `count` strings as UTF-8, one after the other, and their lengths.
+        """Return the first `count` strings as UTF-8, concatenated, and their lengths.
 
         The ids themselves are hashes of the strings.
         """
         lengths = np.array(self._lengths[:count], np.uint32)
         end = int(lengths.sum())
-        # Copied at once: a bytearray that is looked at cannot grow.
+        # Copied at once: a bytearray with a memoryview cannot grow.
         return {"text": np.frombuffer(bytes(memoryview(self._text)[:end]), np.uint8), "lengths": lengths}
 
     def restore(self, state: dict[str, NDArray[Any]]) -> None:
-        """Take the strings back."""
+        """Restore the strings."""
         text = state["text"].tobytes()
         ends = np.cumsum(state["lengths"], dtype=np.int64).tolist()
         names = (text[a:b] for a, b in zip([0, *ends], ends, strict=False))
@@ -82,15 +82,15 @@ class NameBook:
 class ValueIds:
     """Ids of every view of the values of one column; each distinct value is derived and hashed once.
 
-    Before `capacity` could be exceeded, all values are forgotten: ids are hashes, so nothing but a little
-    time is lost, and no use has to be recorded.
+    Before `capacity` is exceeded, all values are forgotten: ids are hashes, so that only a little time is
+    lost, and usage need not be recorded.
     """
 
     def __init__(self, views: Sequence[View], capacity: int, names: NameBook) -> None:
         self._views = views
         self._names = names
-        # Values are known by a hash of their own: a new one is taken for one of those remembered with a
-        # chance of `capacity` / 2**64, which is less than that of two features with one key.
+        # Values are identified by a hash: a new one is confused with a remembered one with a probability of
+        # `capacity` / 2**64, which is less than that of two features with the same key.
         self._table = FeatureTable(capacity)
         self.ids: NDArray[np.uint64] = np.zeros((capacity, len(views)), np.uint64)
 
@@ -98,8 +98,8 @@ class ValueIds:
         return self._table.size
 
     def lookup(self, values: Sequence[str]) -> NDArray[np.uint64]:
-        """Give the ids of many values, uint64[len(values), number of views]."""
-        # A piece fits once the values before it are forgotten, whatever is new in it.
+        """Return the ids of many values, uint64[len(values), number of views]."""
+        # A piece always fits after the values before it are forgotten, even if all of it is new.
         piece = max(1, len(self.ids) // 2)
         hashes = _hashes(values)
         if len(values) <= piece:
@@ -127,12 +127,12 @@ class ValueIds:
 
 
 def _hashes(values: Sequence[str]) -> NDArray[np.uint64]:
-    """Hash strings without a call for each of them."""
+    """Hash strings without one call for each."""
     hashes = np.empty(len(values), np.uint64)
     if values:
         text = np.frombuffer(_SEPARATOR.join(values).encode(), np.uint8)
         if hash_strings(text, ord(_SEPARATOR), hashes) != len(values):
-            # A value holds the separator.
+            # A value contains the separator.
             text = np.frombuffer(_NOT_UTF8.join([value.encode() for value in values]), np.uint8)
             hash_strings(text, _NOT_UTF8[0], hashes)
     return hashes

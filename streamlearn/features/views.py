@@ -1,4 +1,4 @@
-"""Views: what can be read off one value of a column, such as its lower case or its last three letters."""
+"""Views: what templates read of one value of a column, such as its lower case or its last three letters."""
 
 import re
 import unicodedata
@@ -14,20 +14,20 @@ _AFFIX = re.compile(r"(prefix|suffix)([1-9]\d?)")
 
 
 def _unmarked(value: str) -> str:
-    """Drop combining marks: é is one letter however it is encoded, and a vowel sign is part of its letter."""
+    """Remove combining marks: é is one letter in any encoding, and a vowel sign is part of its letter."""
     if value.isascii():
         return value
     return "".join(c for c in value if not unicodedata.category(c).startswith("M"))
 
 
 def _shape(value: str) -> str:
-    """Map letters to X and x and digits to d; everything else stays: ``IL-2b`` → ``XX-dx``."""
+    """Map letters to X and x and digits to d, and nothing else: ``IL-2b`` → ``XX-dx``."""
     value = _unmarked(value)
     return "".join("d" if c.isdigit() else "X" if c.isupper() else "x" if c.isalpha() else c for c in value)
 
 
 def _short_shape(value: str) -> str:
-    """Give the shape with runs collapsed: ``Kinase-12`` → ``Xx-d``."""
+    """Return the shape with runs collapsed: ``Kinase-12`` → ``Xx-d``."""
     return "".join(c for c, _ in groupby(_shape(value)))
 
 
@@ -37,7 +37,7 @@ def _digits(value: str) -> str:
 
 
 def _kind(value: str) -> str:
-    """Name the class of characters: digit, number, punct, upper, lower, title, mixed, uncased, alnum."""
+    """Return the class of characters: digit, number, punct, upper, lower, title, mixed, uncased, alnum."""
     value = _unmarked(value)
     if value.isdigit():
         return "digit"
@@ -58,17 +58,17 @@ def _kind(value: str) -> str:
 
 
 def _has_digit(value: str) -> str:
-    """Tell whether there is a digit: 1 or 0."""
+    """Return whether there is a digit: 1 or 0."""
     return str(int(any(c.isdigit() for c in value)))
 
 
 def _has_upper(value: str) -> str:
-    """Tell whether there is a capital: 1 or 0."""
+    """Return whether there is a capital: 1 or 0."""
     return str(int(any(c.isupper() for c in value)))
 
 
 def _has_hyphen(value: str) -> str:
-    """Tell whether there is a hyphen-minus: 1 or 0."""
+    """Return whether there is a hyphen-minus: 1 or 0."""
     return str(int("-" in value))
 
 
@@ -94,7 +94,7 @@ DERIVATIONS: Final[dict[str, Callable[[str], str]]] = {
 
 @cache
 def derivation(name: str) -> Callable[[str], str]:
-    """Give the function behind a derivation's name.
+    """Return the function of a derivation.
 
     Raises
     ------
@@ -124,7 +124,7 @@ class View:
     derivations: tuple[str, ...] = ()
 
     def __call__(self, value: str) -> str:
-        """Derive from one value of the column."""
+        """Return the derivation of one value of the column."""
         for name in self.derivations:
             value = derivation(name)(value)
         return value

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Literal, get_args
 
+from streamlearn.choices import DetectorKind, Signal
 from streamlearn.errors import Reason
 from streamlearn.events import State
 
@@ -52,8 +53,8 @@ def histogram(name: str, text: str, labels: Labels = NO_LABELS, *, buckets: tupl
 PARTITION: Labels = {"topic": (), "partition": ()}
 QUANTILES = ("0.1", "0.5", "0.9")
 WINDOWS = ("lifetime", "recent", "fading", "hour")
-DETECTORS = ("adwin", "page_hinkley", "kswin")
-SIGNALS = ("error", "loss", "unknown", "labels")
+DETECTORS: tuple[str, ...] = get_args(DetectorKind)
+SIGNALS: tuple[str, ...] = get_args(Signal)
 STATES: tuple[str, ...] = get_args(State)
 
 CONSUMER = (

@@ -37,7 +37,7 @@ def test_a_tiny_cache_gives_the_ids_of_a_boundless_one_and_stays_bounded(batches
 
 
 class Derived(View):
-    """A view that tells what it was asked for."""
+    """A view that records what it was asked for."""
 
     def __call__(self, value):
         asked.append(value)

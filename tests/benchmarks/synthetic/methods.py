@@ -62,8 +62,8 @@ METHODS: Mapping[str, Method] = {
     "perceptron, margin": _once("perceptron", cost=(0.5, 1.0, 2.0, 5.0), average=["all"]),
     "pa": _once("pa", aggressiveness=(0.01, 0.03, 0.1)),
     "arow": _once("arow", regularization=(1.0, 10.0, 100.0), average=["all"]),
-    "sgd": _once("sgd", rate=(0.05, 0.1, 0.2, 0.4)),
+    "sgd": _once("sgd", rate=(0.05, 0.1, 0.2, 0.4), min_rate=[0.0]),
     "adagrad": _once("adagrad", rate=(0.1, 0.2, 0.4)),
-    "adf": _once("adf", rate=(0.05, 0.1, 0.2, 0.4)),
-    "adf, averaged": _once("adf", rate=(0.05, 0.1, 0.2, 0.4), average=["all"]),
+    "adf": _once("adf", rate=(0.05, 0.1, 0.2, 0.4), min_rate=[0.0]),
+    "adf, averaged": _once("adf", rate=(0.05, 0.1, 0.2, 0.4), average=["all"], min_rate=[0.0]),
 }
