@@ -49,7 +49,7 @@ class Savable(Protocol):
         """Return a copy, valid until the next one, of the instant at which the stream is at `positions`."""
 
 
-class Schedule(Protocol):
+class SavePolicy(Protocol):
     """When to save."""
 
     def due(self, now: float, records: int) -> bool:
@@ -88,7 +88,7 @@ class Checkpointer:
     def __init__(
         self,
         writer: Writer,
-        schedule: Schedule,
+        schedule: SavePolicy,
         state: Savable,
         run: RunInfo,
         commit: Callable[[Positions], None],
