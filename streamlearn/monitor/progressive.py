@@ -105,11 +105,13 @@ class Progressive:
         return self._lifetime.copy()
 
     def scores(self) -> dict[str, float]:
-        """Return all scores, ratios 0-1."""
+        """Return all scores, ratios 0-1; those of the last hour only if sequences were learned in it."""
         scores = _scores("lifetime", self._lifetime, self._scheme.is_spans)
         scores.update(_scores("recent", self._recent.sum(axis=1), self._scheme.is_spans))
         scores.update(_scores("fading", self._fading, self._scheme.is_spans))
-        scores.update(_scores("hour", self._hour.sums(self._clock()), self._scheme.is_spans))
+        last_hour = self._hour.sums(self._clock())
+        if last_hour.any():
+            scores.update(_scores("hour", last_hour, self._scheme.is_spans))
         scores["f1/macro/recent"] = self.by_label.macro_f1()
         return scores
 

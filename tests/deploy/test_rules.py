@@ -29,6 +29,10 @@ WANTED = [
     "Drift",
     "NoUpdates",
     "MemoryHigh",
+    "BrokerAway",
+    "Starting",
+    "FeatureTableFull",
+    "DeadLettersSpooled",
 ]
 
 

@@ -111,7 +111,7 @@ def test_the_hour_forgets_what_is_older():
     now[0] = 60.0 + 3600.0
     assert progressive.scores()["accuracy/token/hour"] == 1.0
     now[0] = 9000.0
-    assert progressive.scores()["accuracy/token/hour"] == 0.0
+    assert "accuracy/token/hour" not in progressive.scores()
 
 
 def test_impossible_windows_are_refused():

@@ -109,6 +109,17 @@ class SourceContract:
         assert [r.value for r in drain(source, 5)] == [b"c0", b"c1", b"c2", b"c3", b"c4"]
         source.close()
 
+    def test_the_lag_is_known_before_anything_is_read(self, world: World) -> None:
+        first, second = world.partitions
+        world.append(first, numbered(7))
+        source = world.source()
+        source.open({first: Position(0), second: Position(0)})
+        status = source.status()
+        # The embedded broker reports ends that are too low.
+        assert status[first].lag is not None
+        assert status[second].lag == 0
+        source.close()
+
     def test_a_source_resumes_in_the_middle(self, world: World) -> None:
         first = world.partitions[0]
         world.append(first, numbered(30))

@@ -416,7 +416,9 @@ def test_a_frozen_broker_is_noticed_and_closing_does_not_hang(
     source.poll(0.1)
     kafka_node.freeze()
     source.commit({TopicPartition(topic, 0): Position(0)})
+    assert source.status()[TopicPartition(topic, 0)].lag == 0
     until(lambda: len(source.poll(0.2)) == 0 and not source.connected, what="the silence")
+    assert source.status()[TopicPartition(topic, 0)].lag is None
     began = time.monotonic()
     source.close()
     assert time.monotonic() - began < 3

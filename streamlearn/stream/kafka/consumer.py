@@ -3,7 +3,7 @@
 import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any, Literal
 
@@ -141,6 +141,8 @@ class KafkaSource:
             lambda: self._renew("unreadable"),
         )
         reader.go_to(beginnings | starts | {tp: at.next_offset for tp, at in kept.items()})
+        # An idle partition would not say how far it reaches until its next record.
+        reader.ends(assigned)
         self._reader = reader
         return lost
 
@@ -175,8 +177,14 @@ class KafkaSource:
         self._opened()[1].restrict(partitions)
 
     def status(self) -> dict[TopicPartition, PartitionStatus]:
-        """Return the status of each partition, without asking the broker; empty before `open`."""
-        return {} if self._reader is None else self._reader.status()
+        """Return the status of each partition, without asking the broker; empty before `open`.
+
+        While no broker answers, ends and lag are unknown: what was last known of them may be wrong by now.
+        """
+        found = {} if self._reader is None else self._reader.status()
+        if self.connected:
+            return found
+        return {tp: replace(at, high_watermark=None, lag=None) for tp, at in found.items()}
 
     @property
     def connected(self) -> bool:

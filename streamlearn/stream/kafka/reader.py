@@ -38,7 +38,7 @@ class PartitionReader:
     on_lost: Callable[[TopicPartition, int], None]
     renewed: Callable[[], KafkaConsumer | None]
     _next: dict[TopicPartition, int] = field(default_factory=dict, init=False)
-    _ends: dict[TopicPartition, int | None] = field(default_factory=dict, init=False)
+    _ends: dict[TopicPartition, int] = field(default_factory=dict, init=False)
     # Partitions that are currently fetched.
     _fetched: set[TopicPartition] = field(default_factory=set, init=False)
     _failed_at: tuple[TopicPartition, int] | None = field(default=None, init=False)
@@ -82,15 +82,18 @@ class PartitionReader:
     def ends(self, partitions: Iterable[TopicPartition]) -> dict[TopicPartition, int]:
         """Return the end offsets of some partitions; empty if the broker does not answer now."""
         try:
-            return named(self.consumer.end_offsets(native(partitions), _REQUEST_MS))
-        except errors.KafkaError:
+            ends = named(self.consumer.end_offsets(native(partitions), _REQUEST_MS))
+        except (errors.KafkaError, KeyError):
+            # kafka-python 3.0 leaves partitions without a leader out of its answers, then looks them up.
             return {}
+        self._ends |= ends
+        return ends
 
     def add(self, partitions: Iterable[TopicPartition]) -> None:
         """Read new partitions from their beginning; does nothing if the broker does not answer now."""
         try:
             beginnings = named(self.consumer.beginning_offsets(native(partitions), _REQUEST_MS))
-        except errors.RetriableError:
+        except (errors.RetriableError, KeyError):
             return
         log.info("new partitions: %s", ", ".join(place(tp, at) for tp, at in sorted(beginnings.items())))
         self.go_to(beginnings)
@@ -120,8 +123,9 @@ class PartitionReader:
         if tp in self._fetched:
             position = fetch_position(self.consumer, tp)
             end = self.consumer.highwater(KafkaPartition(*tp))
-            # None after an assignment, until the first fetch.
-            self._ends[tp] = self._ends.get(tp) if end is None else end
+            # None until a fetch brings records, which on an idle partition none does: what was asked stays.
+            if end is not None:
+                self._ends[tp] = max(end, position or 0)
         position = next_offset if position is None else position
         high_watermark = self._ends.get(tp)
         lag = None if high_watermark is None else max(0, high_watermark - position)
@@ -145,7 +149,7 @@ class PartitionReader:
         try:
             beginnings = named(self.consumer.beginning_offsets(native(partitions), _REQUEST_MS))
             ends = named(self.consumer.end_offsets(native(partitions), _REQUEST_MS))
-        except errors.RetriableError:
+        except (errors.RetriableError, KeyError):
             # The next fetch will be out of range again, and retried.
             return
         for tp in partitions:
