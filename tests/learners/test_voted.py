@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests import naive
-from tests.learners.build import from_rows, last_perceptron, make, make_bench, voted
+from tests.learners.build import from_rows, last_perceptron, make, make_bench
 from tests.learners.streams import TEMPLATES, make_stream
 from tests.learners.test_perceptron import streams, tags, words
 from tests.states import differences
@@ -32,7 +32,10 @@ def test_labels_are_elected_as_over_strings(vectors, stream):
 
 
 def test_one_vector_is_the_perceptron_with_its_last_weights():
-    one, last = make_bench(TEMPLATES, learner=voted(1)), make_bench(TEMPLATES, learner=last_perceptron)
+    one, last = (
+        make_bench(TEMPLATES, learner=make("voted", vectors=1)),
+        make_bench(TEMPLATES, learner=last_perceptron),
+    )
     for example in make_stream(80):
         assert one.tagger.learn_many([example]) == last.tagger.learn_many([example])
     weights = [bench.learner.weights()._asdict() for bench in (one, last)]
