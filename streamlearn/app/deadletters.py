@@ -42,7 +42,7 @@ class DeadLetterFilter:
     until: datetime | None = None
 
     def __contains__(self, letter: DeadLetter) -> bool:
-        """Tell whether a dead letter is chosen."""
+        """Return whether a dead letter is chosen."""
         return (
             (not self.reasons or letter.reason in self.reasons)
             and self.topic in (None, letter.topic)

@@ -34,7 +34,7 @@ class Stop:
         self._at_once = False
 
     def __call__(self) -> bool:
-        """Tell whether a stop was requested."""
+        """Return whether a stop was requested."""
         return self._requested is not None
 
     @contextmanager

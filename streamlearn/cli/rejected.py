@@ -23,7 +23,7 @@ class RejectedSequences:
             self._print(f"rejected: {error}")
 
     def __bool__(self) -> bool:
-        """Tell whether there were any."""
+        """Return whether there were any."""
         return bool(self._counts)
 
     def summarize(self) -> None:

@@ -53,7 +53,7 @@ class SavePolicy(Protocol):
     """When to save."""
 
     def due(self, now: float, records: int) -> bool:
-        """Tell whether it is time."""
+        """Return whether it is time."""
 
     def done(self, now: float, records: int) -> None:
         """Note an attempt."""
@@ -107,7 +107,7 @@ class Checkpointer:
         self._observe = observe
 
     def due(self, now: float, records: int) -> bool:
-        """Tell whether it is time to save, which it never is while a checkpoint is being written."""
+        """Return whether it is time to save, which it never is while a checkpoint is being written."""
         return not self._writer.busy and self._schedule.due(now, records)
 
     def save(self, positions: Positions, now: float, records: int) -> None:

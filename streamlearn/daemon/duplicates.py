@@ -42,7 +42,7 @@ class Window:
         self.added = 0
 
     def __contains__(self, found: int) -> bool:
-        """Tell whether a fingerprint is remembered."""
+        """Return whether a fingerprint is remembered."""
         return found in self._known
 
     def add(self, new: int) -> None:
@@ -100,7 +100,7 @@ class Duplicates:
         return fingerprint(name) if name else None
 
     def __contains__(self, mark: int | None) -> bool:
-        """Tell whether a record with this fingerprint was learned recently."""
+        """Return whether a record with this fingerprint was learned recently."""
         return mark is not None and mark in self._window
 
     def add(self, mark: int | None) -> None:

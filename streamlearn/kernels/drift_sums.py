@@ -1,30 +1,42 @@
-"""Sums over quanta of sequences, which what is watched for changes of the world is made of."""
+"""The signals of drift detection, summed over quanta: blocks of a fixed number of sequences."""
 
+from streamlearn.kernels.arrays import Floats, Int32s, Int64s
 from streamlearn.kernels.jit import kernel
 
-# Columns of what is open.
+# starts, gold and predicted label numbers, losses, sightings of unknown features.
+_Batch = tuple[Int64s, Int32s, Int32s, Floats, Int64s]
+
+# Columns of the sums of the incomplete quantum.
 _WRONG, _TOKENS, _LOSS, _UNKNOWN, _SEQUENCES = 0, 1, 2, 3, 4
 
 
 @kernel
-def fill_quanta(batch, quantum, keep, open_out, labels_out, usual_out, values_out):
-    """Add a batch, one sequence after the other, and give the values of each quantum that becomes full.
+def fill_quanta(
+    batch: _Batch,
+    quantum: int,
+    keep: float,
+    open_out: Floats,
+    labels_out: Int64s,
+    usual_out: Floats,
+    values_out: Floats,
+) -> int:
+    """Add a batch, one sequence after the other, and write the values of each quantum that it completes.
 
     Parameters
     ----------
     batch : starts int64[N + 1], where each sequence begins, none of which is empty; gold and predicted label
         numbers of all tokens; losses float64[N] and unknown int64[N].
-    quantum : sequences in one.
-    keep : weight that the usual labels keep from one quantum to the next.
+    quantum : sequences in each.
+    keep : factor of the usual label counts from one quantum to the next.
     open_out : float64[5], changed: wrong tokens, tokens, loss, unknown features and sequences so far.
     labels_out : int64[L], changed: gold labels so far.
-    usual_out : float64[L], changed: those of the quanta before, which fade.
-    values_out : float64[Q, 4], set, each times the quantum: share of wrong tokens, loss and unknown features
-        by token, and the total variation distance between the labels and the usual ones (NaN before any).
+    usual_out : float64[L], changed: label counts of earlier quanta, exponentially weighted.
+    values_out : float64[Q, 4], set, each times the quantum: wrong tokens, loss and unknown features per
+        token, and the total variation distance between the labels and the usual ones (NaN in the first).
 
     Returns
     -------
-    How many rows of `values_out` were set.
+    The number of rows of `values_out` that were set.
     """
     starts, gold, predicted, losses, unknown = batch
     q = 0
@@ -54,7 +66,7 @@ def fill_quanta(batch, quantum, keep, open_out, labels_out, usual_out, values_ou
 
 @kernel
 def _distance(counts, usual):
-    """Give the total variation distance of two histograms; labels that neither has do not change its bits."""
+    """Return the total variation distance of two histograms; labels with count 0 in both change no bit."""
     total, usual_total, distance = counts.sum(), 0.0, 0.0
     for y in range(counts.size):
         usual_total += usual[y]

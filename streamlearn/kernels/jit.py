@@ -21,7 +21,7 @@ def kernel(function: F) -> F:
     """Compile a function of arrays and scalars.
 
     It runs without the GIL: the next batch is polled and decoded while this one is learned. A division by
-    zero gives inf as in numpy, without a branch per division.
+    zero results in inf as in numpy, without a branch per division.
     """
     return _compiled(function)
 

@@ -1,19 +1,19 @@
 """Counts of spans and tokens, gold against predicted, with conlleval's meaning of a span.
 
-A label is a mark and a type. The mark is a set of bits: `INSIDE` a span; `BEGINS`: no span reaches over the
-left edge of the token; `ENDS`: none reaches over its right edge. With `B = INSIDE | BEGINS`, `I = INSIDE`,
-`E = INSIDE | ENDS`, `S = INSIDE | BEGINS | ENDS` and `O = 0`, the rule "two neighbours belong to one span if
-both are inside, of one type, and neither bit parts them" is startOfChunk and endOfChunk of conlleval.pl
-(Tjong Kim Sang, version 2004-01-26), also for invalid label sequences, with two differences. That program
-knows no S, and it overlooks that B begins a span after an E of the same type; both are settled as in
-conlleval.py by mayhewsw and by sighsmile, its ports with IOBES.
+A label is a mark and a type. The mark is a set of bits: `INSIDE` a span; `BEGINS`: no span extends over the
+left edge of the token; `ENDS`: none extends over its right edge. With `B = INSIDE | BEGINS`, `I = INSIDE`,
+`E = INSIDE | ENDS`, `S = INSIDE | BEGINS | ENDS` and `O = 0`, two neighbours belong to one span if both are
+inside, have the same type, and neither bit separates them. This is equivalent to startOfChunk and endOfChunk
+of conlleval.pl (Tjong Kim Sang, version 2004-01-26), also for invalid label sequences, with two differences:
+that program does not support S, and misses that B begins a span after an E of the same type. Both are handled
+as in conlleval.py by mayhewsw and by sighsmile, its ports with IOBES.
 """
 
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from streamlearn.kernels.arrays import Floats, Int32s, Int64s, Integers, Uint8s
 from streamlearn.kernels.jit import kernel
 
 INSIDE, BEGINS, ENDS = 1, 2, 4
@@ -28,7 +28,7 @@ MARKS = {
     "S": INSIDE | BEGINS | ENDS,
     "U": INSIDE | BEGINS | ENDS,
 }
-"""What the prefixes of labels mean."""
+"""The mark of each prefix of labels."""
 
 
 class SpanMarks(NamedTuple):
@@ -40,8 +40,8 @@ class SpanMarks(NamedTuple):
     types : int32[L], the type of its span.
     """
 
-    marks: NDArray[np.uint8]
-    types: NDArray[np.int32]
+    marks: Uint8s
+    types: Int32s
 
 
 NO_SPANS = SpanMarks(np.empty(0, np.uint8), np.empty(0, np.int32))
@@ -49,15 +49,15 @@ NO_SPANS = SpanMarks(np.empty(0, np.uint8), np.empty(0, np.int32))
 
 @kernel
 def joined(mark_prev, type_prev, mark, type_):
-    """Tell whether two neighbouring tokens belong to one span."""
-    # `&` instead of `and`: whether a span ends is close to a coin's toss, and a missed branch costs more.
+    """Return whether two neighbouring tokens belong to one span."""
+    # `&` instead of `and`: whether a span ends is hard to predict, and a mispredicted branch costs more.
     inside = (mark_prev > 0) & (mark > 0) & (type_prev == type_)
     return inside & (mark_prev & ENDS == 0) & (mark & BEGINS == 0)
 
 
 @kernel
-def _count_right(gold, marks, types, types_out):
-    """Count the spans of one sequence that was predicted right: each is gold, predicted and right."""
+def _count_correct(gold, marks, types, types_out):
+    """Count the spans of one sequence without errors: each is gold, predicted and correct."""
     spans, mark_prev, type_prev = 0, 0, 0
     for t in range(gold.size):
         mark, kind = marks[gold[t]], types[gold[t]]
@@ -72,38 +72,38 @@ def _count_right(gold, marks, types, types_out):
 
 @kernel
 def _count_sequence(gold, predicted, marks, types, types_out):
-    """Count the spans of one sequence: gold, predicted and right ones."""
-    gold_spans, predicted_spans, right_spans = 0, 0, 0
+    """Count the gold, predicted and correct spans of one sequence."""
+    gold_spans, predicted_spans, correct_spans = 0, 0, 0
     # The token before the first one is outside, of any type.
     gold_mark, gold_type, predicted_mark, predicted_type = 0, 0, 0, 0
-    # Whether a gold and a predicted span began together, with one type, and neither has ended since.
+    # Whether a gold and a predicted span began together, with the same type, and neither has ended since.
     agree = False
     for t in range(gold.size):
         y, z = gold[t], predicted[t]
-        goldjoined = joined(gold_mark, gold_type, marks[y], types[y])
-        predictedjoined = joined(predicted_mark, predicted_type, marks[z], types[z])
-        right = agree & (not goldjoined) & (not predictedjoined)
-        right_spans += right
-        types_out[gold_type, 2] += right
-        agree &= goldjoined & predictedjoined
+        gold_joined = joined(gold_mark, gold_type, marks[y], types[y])
+        predicted_joined = joined(predicted_mark, predicted_type, marks[z], types[z])
+        correct = agree & (not gold_joined) & (not predicted_joined)
+        correct_spans += correct
+        types_out[gold_type, 2] += correct
+        agree &= gold_joined & predicted_joined
         gold_mark, gold_type = marks[y], types[y]
         predicted_mark, predicted_type = marks[z], types[z]
-        gold_begins = (gold_mark > 0) & (not goldjoined)
-        predicted_begins = (predicted_mark > 0) & (not predictedjoined)
+        gold_begins = (gold_mark > 0) & (not gold_joined)
+        predicted_begins = (predicted_mark > 0) & (not predicted_joined)
         gold_spans += gold_begins
         predicted_spans += predicted_begins
         types_out[gold_type, 0] += gold_begins
         types_out[predicted_type, 1] += predicted_begins
         agree |= gold_begins & predicted_begins & (gold_type == predicted_type)
     if agree:
-        right_spans += 1
+        correct_spans += 1
         types_out[gold_type, 2] += 1
-    return gold_spans, predicted_spans, right_spans
+    return gold_spans, predicted_spans, correct_spans
 
 
 @kernel
 def _count_tokens(gold, predicted, labels_out, confusions_out):
-    """Count the labels of one sequence; give how many tokens are wrong."""
+    """Count the labels of one sequence; return the number of wrong tokens."""
     wrong, others = 0, confusions_out.shape[0] - 1
     for t in range(gold.size):
         y, z = gold[t], predicted[t]
@@ -119,7 +119,17 @@ def _count_tokens(gold, predicted, labels_out, confusions_out):
 
 
 @kernel
-def count_spans(gold, predicted, offsets, marks, types, sequences_out, types_out, labels_out, confusions_out):
+def count_spans(
+    gold: Integers,
+    predicted: Integers,
+    offsets: Integers,
+    marks: Uint8s,
+    types: Int32s,
+    sequences_out: Int64s,
+    types_out: Int64s,
+    labels_out: Int64s,
+    confusions_out: Int64s,
+) -> None:
     """Count spans and tokens of a batch.
 
     Parameters
@@ -127,13 +137,13 @@ def count_spans(gold, predicted, offsets, marks, types, sequences_out, types_out
     gold, predicted : int32[T], label numbers below L, or -1 for the last label; sequence i is
         ``offsets[i]:offsets[i + 1]``.
     offsets : int64[N + 1].
-    marks, types : uint8[L] and int32[L], what each label means; types are below K.
-    sequences_out : int64[N, 7], set: 1, whether all tokens are right, tokens, right tokens, gold spans,
-        predicted spans, right spans.
-    types_out : int64[K, 3], added to: gold, predicted and right spans of each type.
-    labels_out : int64[L, 3], added to: gold, predicted and right tokens of each label.
+    marks, types : uint8[L] and int32[L], as in `SpanMarks`; types are below K.
+    sequences_out : int64[N, 7], set: 1, whether all tokens are correct, tokens, correct tokens, gold spans,
+        predicted spans, correct spans.
+    types_out : int64[K, 3], added to: gold, predicted and correct spans of each type.
+    labels_out : int64[L, 3], added to: gold, predicted and correct tokens of each label.
     confusions_out : int64[C + 1, C + 1], added to: wrong tokens by gold and predicted label; the last row and
-        column are of no prediction and of all labels from C on.
+        column stand for no prediction and for all labels from C on.
     """
     for i in range(offsets.size - 1):
         start, stop = offsets[i], offsets[i + 1]
@@ -142,8 +152,8 @@ def count_spans(gold, predicted, offsets, marks, types, sequences_out, types_out
         if wrong:
             spans = _count_sequence(y, z, marks, types, types_out)
         else:
-            right_spans = _count_right(y, marks, types, types_out)
-            spans = right_spans, right_spans, right_spans
+            correct_spans = _count_correct(y, marks, types, types_out)
+            spans = correct_spans, correct_spans, correct_spans
         sequences_out[i, 0] = 1
         sequences_out[i, 1] = wrong == 0
         sequences_out[i, 2] = stop - start
@@ -152,7 +162,7 @@ def count_spans(gold, predicted, offsets, marks, types, sequences_out, types_out
 
 
 @kernel
-def fade(counts, keep, sums_out):
+def fade(counts: Int64s, keep: float, sums_out: Floats) -> None:
     """Do ``sums = keep · sums + counts[i]`` for each row of int64[N, C] in turn; sums are float64[C]."""
     for i in range(counts.shape[0]):
         for c in range(counts.shape[1]):

@@ -24,30 +24,30 @@ class AdaGrad(LazyChain):
     """
 
     def __init__(self, spec: ChainSpec, *, rate: float, floor: float, sigma: float | None) -> None:
-        super().__init__(spec, planes=2, notes=1)
-        self._steps = adagrad.Steps(rate, floor, 1.0 / sigma**2 if sigma else 0.0)
+        super().__init__(spec, planes=2, metadata=1)
+        self._sizes = adagrad.StepSizes(rate, floor, 1.0 / sigma**2 if sigma else 0.0)
         # All zero between sequences, and so not part of the state.
-        self._slopes = ChainWeights(spec.max_rows, 1, spec.second_order)
-        self._due = 0.0
+        self._gradients = ChainWeights(spec.max_rows, 1, spec.second_order)
+        self._l2_sum = 0.0
 
     def _learn(self, batch: Pass) -> None:
         arrays = self._weights.arrays
-        self._due = adagrad.adagrad_pass(
-            batch, self._seen, self._due, self._steps, arrays, self._metas, self._slopes.fit(arrays)
+        self._l2_sum = adagrad.adagrad_pass(
+            batch, self._seen, self._l2_sum, self._sizes, arrays, self._metas, self._gradients.fit(arrays)
         )
 
     def _catch_up(
         self, rows: NDArray[np.int32], weights: NDArray[np.float64], meta: NDArray[np.float64]
     ) -> NDArray[np.float64]:
         out = np.empty((len(rows), *weights.shape[1:]))
-        adagrad.settled(rows, weights, meta, self._due, self._steps, out)
+        adagrad.caught_up(rows, weights, meta, self._l2_sum, self._sizes, out)
         return out
 
     def state(self) -> dict[str, Any]:
-        """Return weights and sums of squared gradients; arrays are views."""
-        return super().state() | {"due": self._due}
+        """Return weights, sums of squared gradients and metadata; arrays are views, not copies."""
+        return super().state() | {"due": self._l2_sum}
 
     def restore(self, state: dict[str, Any]) -> None:
         """Continue from a state, bit for bit."""
         super().restore(state)
-        self._due = state["due"]
+        self._l2_sum = state["due"]

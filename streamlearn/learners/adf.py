@@ -25,14 +25,14 @@ class Adf(LazyChain):
     spec : the chain.
     averaging : what predictions are made with.
     rate : c, the rate of a new feature.
-    keep_rare, keep_frequent : α and β, what is kept of a rate at the end of a window in which the feature
-        never, or in every sequence, occurred.
+    keep_rare, keep_frequent : α and β, factors of a rate at the end of a window in which the feature occurred
+        never, or in every sequence.
     window : sequences in the first window.
     growth : factor from the length of each window to the next.
     min_rate : no rate falls below it, so that learning never freezes.
     sigma : standard deviation of the Gaussian prior of the weights; None for no L2 term.
-    late_start : a new feature begins with the rate that it would have, had it been known from the start, or
-        since rates were last warmed up.
+    late_start : a new feature begins with the rate that it would have if it had been known from the start, or
+        since rates were last reset.
     """
 
     def __init__(
@@ -51,10 +51,10 @@ class Adf(LazyChain):
     ) -> None:
         kind = averaging.kind
         super().__init__(
-            spec, planes=1 if kind == AVERAGE_NONE else 2, notes=5 if kind == AVERAGE_EXPONENTIAL else 4
+            spec, planes=1 if kind == AVERAGE_NONE else 2, metadata=5 if kind == AVERAGE_EXPONENTIAL else 4
         )
         self._window = 1
-        self._schedule = adf.Schedule(
+        self._schedule = adf.RateSchedule(
             rate=rate,
             is_late=late_start,
             since=self._window,
@@ -77,27 +77,26 @@ class Adf(LazyChain):
         self, rows: NDArray[np.int32], weights: NDArray[np.float64], meta: NDArray[np.float64]
     ) -> NDArray[np.float64]:
         out = np.empty((len(rows), *weights.shape[1:]))
-        adf.settled(rows, weights, meta, self._window, self._seen, self._schedule, out)
+        adf.caught_up(rows, weights, meta, self._window, self._seen, self._schedule, out)
         return out
 
-    def _shown(self) -> tuple[int, float]:
-        plane, share = adf.averaging(self._schedule, self._seen)
-        return plane, share
+    def _prediction_plane(self) -> tuple[int, float]:
+        return adf.prediction_plane(self._schedule, self._seen)
 
     def rewarm(self) -> None:
-        """Give every feature the rate of a new one, as after a change of the world."""
+        """Reset the rate of every feature to that of a new one, for instance after a concept drift."""
         self._schedule = self._schedule._replace(since=self._window)
         for weights, meta, used in zip(self._weights.arrays, self._metas, self._used, strict=True):
             adf.rewarm(weights[:used], meta[:used], self._window, self._seen, self._schedule)
 
     def remedies(self) -> Mapping[str, Callable[[], None]]:
-        """Offer to warm up all rates."""
+        """Return the remedy that resets all rates."""
         return {"rewarm": self.rewarm}
 
     def gauges(self) -> Mapping[str, float]:
-        """Give the number of the window, and quantiles of the rates that evenly chosen features have.
+        """Return the number of the window, and quantiles of the rates of a sample of features.
 
-        The rate of a feature is the one of its last sighting: what windows took since is settled at the next.
+        The rate of a feature is that of its last sighting: it catches up with later windows at the next one.
         """
         stored = [meta[:used, adf.RATE] for meta, used in zip(self._metas, self._used, strict=True)]
         sample = np.concatenate([rates[:: 1 + len(rates) // _SAMPLE] for rates in stored])
@@ -112,7 +111,7 @@ class Adf(LazyChain):
         return np.concatenate([node[node_rows, adf.RATE], edge[edge_rows, adf.RATE]])
 
     def state(self) -> dict[str, Any]:
-        """Copy weights, averages, rates and counts."""
+        """Return weights, averages, rates and counts; arrays are views, not copies."""
         return super().state() | {"window": self._window, "since": self._schedule.since}
 
     def restore(self, state: dict[str, Any]) -> None:

@@ -9,13 +9,15 @@ from streamlearn.learners.margin import LargeMargin
 
 
 class Arow(LargeMargin):
-    """Moves each weight by its variance, which shrinks with every move: rare features move far, once.
+    """Updates each weight in proportion to its variance, which shrinks with every update.
+
+    The weights of rare features therefore make few, large steps.
 
     Parameters
     ----------
     spec : the chain.
     averaging : what predictions are made with.
-    regularization : r: the larger, the shorter the moves and the slower the variances shrink.
+    regularization : r: the larger, the smaller the steps and the more slowly the variances shrink.
     """
 
     def __init__(self, spec: ChainSpec, averaging: Averaging, *, regularization: float) -> None:

@@ -1,4 +1,4 @@
-"""What learners share that update whole weight vectors: the average that predicts, and ‖w‖."""
+"""Learners that predict with an average of their weights, and keep track of ‖w‖."""
 
 import math
 from abc import ABC
@@ -7,12 +7,12 @@ from typing import Any
 
 from streamlearn.data import Rows
 from streamlearn.kernels.chain.lattice import Weights
-from streamlearn.kernels.updates.averaging import AVERAGE_NONE, Averaging, share
+from streamlearn.kernels.updates.averaging import AVERAGE_NONE, Averaging, average_share
 from streamlearn.learners.base import Scoring
 from streamlearn.learners.chain import ChainLearner, ChainSpec
 
 
-class Averaged(ChainLearner, ABC):
+class AveragedChain(ChainLearner, ABC):
     """A chain whose predictions are made with an average of its weight vectors, or with the last one.
 
     Parameters
@@ -28,35 +28,35 @@ class Averaged(ChainLearner, ABC):
         self._norm_squared = 0.0
 
     def scoring(self, rows: Rows) -> Scoring:
-        """Give the averaged (or last) weights."""
+        """Return the averaged (or last) weights."""
         weights = self._weights
         return Scoring(rows, weights.arrays, weights.n_labels, share=self._share())
 
     def weights(self) -> Weights:
-        """Give the averaged (or last) weights: node[row, label], edge[row, 1 + y_prev, label]."""
-        taken = self._share()
-        node, edge, triple = (array[:, 0] - taken * array[:, 1] for array in self._weights.trimmed())
+        """Return the averaged (or last) weights: node[row, label], edge[row, 1 + y_prev, label]."""
+        share = self._share()
+        node, edge, triple = (array[:, 0] - share * array[:, 1] for array in self._weights.trimmed())
         return Weights(node[:, 0], edge, triple)
 
     def _share(self) -> float:
-        return float(share(self._averaging, self._seen))
+        return average_share(self._averaging, self._seen)
 
     def remedies(self) -> Mapping[str, Callable[[], None]]:
-        """Offer to begin a new average."""
+        """Return the remedy that begins a new average, if there is an average."""
         return {"reset_average": self.reset_average} if self._averaging.kind != AVERAGE_NONE else {}
 
     def reset_average(self) -> None:
-        """Begin a new average with the weights as they are."""
+        """Begin a new average with the current weights."""
         for array in self._weights.trimmed():
             array[:, 1] = 0.0
         self._seen = 0
 
     def gauges(self) -> Mapping[str, float]:
-        """Give ‖w‖ of the last weights, by which updates go."""
+        """Return ‖w‖ of the last weights, which updates are based on."""
         return {"last_weights_norm": math.sqrt(max(self._norm_squared, 0.0))}
 
     def state(self) -> dict[str, Any]:
-        """Copy all planes of the weights, and the count of sequences."""
+        """Return all planes of the weights, ‖w‖² and the count of sequences; arrays are views, not copies."""
         return {"count": self._seen, "norm_squared": self._norm_squared, "weights": self._weights.state()}
 
     def restore(self, state: dict[str, Any]) -> None:

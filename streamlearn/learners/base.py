@@ -1,4 +1,4 @@
-"""The contract of a learner: what later ones plug into without touching the loop."""
+"""The interface of a learner: new ones implement it, and nothing else needs to change."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -15,15 +15,15 @@ from streamlearn.kernels.spans import NO_SPANS, SpanMarks
 
 @dataclass(frozen=True, slots=True)
 class Supervision:
-    """What a batch should have been labelled as.
+    """The gold labels of a batch, and how to predict and learn them.
 
     Attributes
     ----------
     labels : int32[n], gold label numbers.
-    labels_known : int32[N], how many labels exist once each sequence has been read; only labels known
+    labels_known : int32[N], the number of labels known once each sequence has been read; only labels known
         before a sequence are predicted for it.
     importance : float64[N], weight of each sequence.
-    mask : what may be predicted, of these labels or more; updates do not know it.
+    mask : which labellings may be predicted, of these labels or more; updates ignore it.
     marks : what these labels, or more, mean for spans.
     """
 
@@ -36,15 +36,15 @@ class Supervision:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What one call of `learn_many` did.
+    """The result of one call of `learn_many`.
 
     Attributes
     ----------
-    predicted : int32[n], labels predicted as `streamlearn.learners.decoding` would have at that moment,
-        with weights that had not seen the sequence; -1 before any label was known.
+    predicted : int32[n], labels predicted before the sequence was learned, as `streamlearn.learners.decoding`
+        would have at that moment; -1 before any label was known.
     losses : float64[N], the learner's own loss of each sequence before it was learned.
     updated : bool[N], whether the sequence changed the weights.
-    unknown : int64[N], sightings of features without a row in each sequence; the tagger counts them.
+    unknown : int64[N], sightings of features without a row in each sequence; counted by the tagger.
     """
 
     predicted: NDArray[np.int32]
@@ -55,16 +55,16 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Scoring:
-    """What the score of a labelling of some sequences is made of, as predictions see it.
+    """Some sequences, and the weights that score their labellings in predictions.
 
     Attributes
     ----------
     rows : the sequences; their rows are those of `weights`.
-    weights : with as many planes as are needed.
-    n_labels : how many labels can be predicted.
+    weights : of the planes that predictions need.
+    n_labels : number of labels that can be predicted.
     plane, share : predictions are made with this plane, minus `share` times plane 1.
     beam : labels that the search keeps at each position; 0 for an exact search.
-    votes : int64[planes], of each plane, where the labelling with most votes is predicted; else int64[0].
+    votes : int64[planes], of each plane, if the labelling with the most votes is predicted; else int64[0].
     """
 
     rows: Rows
@@ -87,22 +87,22 @@ class Learner(Protocol):
         """Predict, then learn, each sequence in order."""
 
     def scoring(self, rows: Rows) -> Scoring:
-        """Give what `streamlearn.learners.decoding` labels sequences with, changing nothing."""
+        """Return what `streamlearn.learners.decoding` needs to label sequences; nothing is learned."""
 
     def weights(self) -> Weights:
-        """Give the weights that predictions are made with, without the axes of planes and of node's slot."""
+        """Return the weights that predict, without the axes of planes and of node's slot."""
 
     def gauges(self) -> Mapping[str, float]:
-        """Give what is worth watching, by metric name."""
+        """Return the learner's metrics by name."""
 
     def remedies(self) -> Mapping[str, Callable[[], None]]:
-        """Give what can be done for learning after the world has changed, by name."""
+        """Return actions that help learning after a concept drift, by name."""
 
     def rates(self, node_rows: NDArray[np.int32], edge_rows: NDArray[np.int32]) -> NDArray[np.float64]:
         """Return the learning rates of node rows, then of edge rows; 0 where rows have none of their own."""
 
     def state(self) -> dict[str, Any]:
-        """Give everything that learning depends on: plain data, and arrays that it goes on to change."""
+        """Return everything that learning depends on: plain data, and views of its arrays."""
 
     def restore(self, state: dict[str, Any]) -> None:
         """Continue from a state, bit for bit."""

@@ -91,11 +91,11 @@ class ChainLearner(ABC):
         self._weights.reserve(n_labels, used)
 
     def remedies(self) -> Mapping[str, Callable[[], None]]:
-        """Return what can be done for learning after a concept drift, by name: nothing."""
+        """Return no remedies."""
         return {}
 
     def gauges(self) -> Mapping[str, float]:
-        """Return what is worth watching, by metric name: nothing."""
+        """Return no gauges."""
         return {}
 
     def rates(self, node_rows: NDArray[np.int32], edge_rows: NDArray[np.int32]) -> NDArray[np.float64]:
@@ -104,7 +104,7 @@ class ChainLearner(ABC):
 
     @abstractmethod
     def state(self) -> dict[str, Any]:
-        """Return everything that learning depends on; arrays are views."""
+        """Return everything that learning depends on; arrays are views, not copies."""
 
     @abstractmethod
     def restore(self, state: dict[str, Any]) -> None:

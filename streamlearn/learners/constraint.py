@@ -1,4 +1,4 @@
-"""Which labellings are valid, by the names of the labels."""
+"""Which labellings are valid, according to the names of the labels."""
 
 from collections.abc import Sequence
 
@@ -7,7 +7,7 @@ import numpy as np
 from streamlearn.choices import Scheme
 from streamlearn.kernels.chain.mask import ANYTHING, Mask
 
-# What the marks of a scheme mean. BMES and BILOU are IOBES with other letters.
+# The marks of each scheme. BMES and BILOU are IOBES with other letters.
 _MARKS: dict[Scheme, dict[str, str]] = {
     "none": {},
     "bio": {"B": "B", "I": "I", "O": "O"},
@@ -16,11 +16,11 @@ _MARKS: dict[Scheme, dict[str, str]] = {
 
 
 class Constraint:
-    """Turns the rules of a scheme into a mask, anew whenever there are other labels.
+    """Turns the rules of a scheme into a mask, and does so again whenever the labels change.
 
-    A label is a mark, and after the first ``-`` a type. In BIO, ``I-X`` follows ``B-X`` or ``I-X`` only. In
-    IOBES, BMES and BILOU a span that was begun is also brought to its end. Labels that are not of the scheme
-    may stand anywhere, next to anything.
+    A label is a mark, and after the first ``-`` a type. In BIO, ``I-X`` may only follow ``B-X`` or ``I-X``.
+    In IOBES, BMES and BILOU a span that has begun must also end. Labels that do not belong to the scheme are
+    allowed everywhere.
 
     Examples
     --------
@@ -34,7 +34,7 @@ class Constraint:
         self._latest: tuple[list[str], Mask] = [], ANYTHING
 
     def mask(self, names: Sequence[str]) -> Mask:
-        """Give the mask over labels of these names, in their order."""
+        """Return the mask over labels with these names, in their order."""
         known, mask = self._latest
         if self._scheme != "none" and known != names:
             mask = _mask_of(self._scheme, names)

@@ -1,4 +1,4 @@
-"""The one door of decoding: whatever is asked of sequences, for every learner."""
+"""Decoding for every learner: best labellings, probabilities and the K best."""
 
 import itertools
 import math
@@ -33,7 +33,7 @@ class Marginals:
 
 
 class Decoder:
-    """Labels the sequences of `scoring`, as far as `mask` allows; where it allows nothing, it does not count.
+    """Labels the sequences of `scoring` with what `mask` allows; if it allows nothing, it is ignored.
 
     Raises
     ------
@@ -45,48 +45,47 @@ class Decoder:
             raise ValueError("no label is known yet: learn from a labelled sequence first")
         self._starts = scoring.rows.starts
         mask = mask._replace(beam=scoring.beam)
-        self._arguments = (
+        self._task = decoding.Decoding(
             scoring.rows, scoring.n_labels, scoring.plane, scoring.share, mask, scoring.weights
-        )  # fmt: skip
+        )
         self._votes = scoring.votes
 
     def best(self) -> NDArray[np.int32]:
-        """Give the best labelling of each sequence, int32[n]."""
+        """Return the best labelling of each sequence, int32[n]."""
         path = np.empty(int(self._starts[-1]), np.int32)
         if len(self._votes):
-            rows, n_labels, _, _, mask, weights = self._arguments
-            decode_by_vote(rows, n_labels, self._votes, mask, weights, path)
+            decode_by_vote(self._task, self._votes, path)
         else:
-            decoding.decode(*self._arguments, path)
+            decoding.decode(self._task, path)
         return path
 
     def marginals(self) -> Marginals:
-        """Give how probable the best labelling of each sequence is."""
+        """Return the probabilities of the best labelling of each sequence."""
         n, count = int(self._starts[-1]), len(self._starts) - 1
         found = Marginals(np.empty(n), np.empty(count), np.empty(count))
-        decoding.decode_marginals(*self._arguments, found.token, found.log_sequence, found.log_z)
+        decoding.decode_marginals(self._task, found.token, found.log_sequence, found.log_z)
         return found
 
     def k_best(self, k: int) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
-        """Give the K best labellings of each sequence, best first: int32[K, n] and scores float64[N, K].
+        """Return the K best labellings of each sequence, best first: int32[K, n] and scores float64[N, K].
 
-        A score is -inf, and its labelling means nothing, where there are fewer.
+        If there are fewer, the remaining scores are -inf, and their labellings are undefined.
         """
         paths = np.empty((k, int(self._starts[-1])), np.int32)
         scores = np.empty((len(self._starts) - 1, k))
-        decoding.decode_k_best(*self._arguments, paths, scores)
+        decoding.decode_k_best(self._task, paths, scores)
         return paths, scores
 
     def predictions(
         self, names: Sequence[str], *, marginals: bool, k_best: int, probabilistic: bool
     ) -> list[Prediction]:
-        """Give everything that is asked, by the names of the labels.
+        """Return a prediction for each sequence, with the names of the labels.
 
         Parameters
         ----------
-        marginals : give probabilities of the best labelling.
-        k_best : give so many labellings, if there are, with their scores; 0 for none.
-        probabilistic : give the probabilities of these too.
+        marginals : include the probabilities of the best labelling.
+        k_best : include up to this number of the best labellings with their scores; 0 for none.
+        probabilistic : include the probabilities of these too.
         """
         found = self.marginals() if marginals or (k_best and probabilistic) else None
         count = len(self._starts) - 1

@@ -1,24 +1,24 @@
-"""What learners of a margin share: the kernel, and the scratch arrays in which it adds up differences."""
+"""Large-margin learners: the kernel that they share, and its scratch arrays for sums of differences."""
 
 from abc import ABC
 
 from streamlearn.kernels.updates.averaging import Averaging
 from streamlearn.kernels.updates.batch_pass import Pass
 from streamlearn.kernels.updates.margin import Margin, margin_pass
-from streamlearn.learners.averaged import Averaged
+from streamlearn.learners.averaged import AveragedChain
 from streamlearn.learners.chain import ChainSpec
 from streamlearn.learners.weights import ChainWeights
 
 
-class LargeMargin(Averaged, ABC):
-    """Moves the weights until no labelling falls short of its margin, or as far as `margin` allows.
+class LargeMargin(AveragedChain, ABC):
+    """Updates the weights so that a labelling z meets its margin, or as far towards it as `margin` allows.
 
-    The loss of a sequence is by how much one fell short, before the update.
+    The loss of a sequence is what z was short of its margin before the update.
 
     Parameters
     ----------
-    spec, averaging, planes : as for `Averaged`.
-    margin : what is required, and how it is met.
+    spec, averaging, planes : as for `AveragedChain`.
+    margin : which labelling z, and how far an update moves.
     """
 
     def __init__(self, spec: ChainSpec, averaging: Averaging, margin: Margin, planes: int) -> None:

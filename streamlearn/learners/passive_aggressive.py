@@ -15,7 +15,7 @@ class PassiveAggressive(LargeMargin):
     spec : the chain.
     averaging : what predictions are made with.
     aggressiveness : C, where the margin is 1 for each wrong label.
-    rival : the labelling that updates move away from: of the largest loss, or the predicted one.
+    rival : the labelling that updates move away from: the one with the largest loss, or the predicted one.
     """
 
     def __init__(self, spec: ChainSpec, averaging: Averaging, *, aggressiveness: float, rival: Rival) -> None:

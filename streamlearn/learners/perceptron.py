@@ -10,21 +10,21 @@ import numpy as np
 from streamlearn.choices import Violation
 from streamlearn.data import Rows
 from streamlearn.errors import ConfigError
-from streamlearn.kernels.chain.augmented_decoding import Search
+from streamlearn.kernels.updates.augmented_prediction import Search
 from streamlearn.kernels.updates.averaging import Averaging
 from streamlearn.kernels.updates.batch_pass import Pass
 from streamlearn.kernels.updates.perceptron import perceptron_pass
-from streamlearn.learners.averaged import Averaged
+from streamlearn.learners.averaged import AveragedChain
 from streamlearn.learners.base import Scoring
 from streamlearn.learners.chain import ChainSpec
 
 
-class Perceptron(Averaged):
+class Perceptron(AveragedChain):
     """Updates w += Φ(x, y) − Φ(x, z) where the argmax z of the last weights is not the gold labelling y.
 
-    With a cost, z = argmax w · Φ(x, z) + cost · H(y, z), where H counts wrong labels, so that updates go on
-    until every labelling falls short of y by a margin. The loss of a sequence is the number of positions
-    where z is wrong.
+    With a cost, z = argmax w · Φ(x, z) + cost · H(y, z), where H counts wrong labels, so that updates do not
+    end before y is better than every other labelling by a margin. The loss of a sequence is the number of
+    positions where z is wrong.
 
     Parameters
     ----------
@@ -55,11 +55,12 @@ class Perceptron(Averaged):
         self._steps = float(np.cumsum([self._steps, *batch.importance[batch.loss_out > 0]])[-1])
 
     def gauges(self) -> Mapping[str, float]:
-        """Give ‖w‖ of the last weights w, and ‖w‖ / n after updates of n in all.
+        """Return ‖w‖ of the last weights w, and ‖w‖ / n, where n is the total importance of the updates.
 
         Theorem 1 of Collins 2002 bounds the mistakes by R²/δ², where δ is the margin of the best u with
-        ‖u‖ = 1. One pass cannot know it, but limits it: w is the sum of all updates, each of which is δ or
-        more along u, so that δ n ≤ u · w ≤ ‖w‖. The bound is thus no less than (R n / ‖w‖)².
+        ‖u‖ = 1. One pass does not determine δ, but an upper limit: w is the sum of all updates, each of which
+        adds δ or more to u · w for an importance of 1, so that δ n ≤ u · w ≤ ‖w‖. The bound is therefore not
+        below (R n / ‖w‖)².
         """
         gauges = super().gauges()
         if not self._steps:
@@ -67,14 +68,14 @@ class Perceptron(Averaged):
         return {**gauges, "margin_limit": gauges["last_weights_norm"] / self._steps}
 
     def state(self) -> dict[str, Any]:
-        """Copy all planes of the weights, and the counts of sequences and updates."""
+        """Return all planes of the weights, ‖w‖² and the counts; arrays are views, not copies."""
         return super().state() | {"steps": self._steps}
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Continue from a state, bit for bit; where an older one counts no updates, the limit is NaN."""
+        """Continue from a state, bit for bit; an older one has no count of updates: the limit is NaN then."""
         super().restore(state)
         self._steps = state.get("steps", math.nan)
 
     def scoring(self, rows: Rows) -> Scoring:
-        """Give the averaged (or last) weights, and the beam."""
+        """Return the averaged (or last) weights, and the beam."""
         return replace(super().scoring(rows), beam=self._search.beam)

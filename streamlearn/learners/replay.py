@@ -1,7 +1,7 @@
-"""A second look at recent sequences: what takes one pass over a stream close to many passes over a file.
+"""Experience replay: learning recent sequences again brings one pass over a stream close to many over a file.
 
-Not from a paper on these learners; experience replay (Lin 1992) is the idea's name elsewhere. Each record is
-still consumed once: the looks go back to a bounded window of what was learned, which is part of the state.
+This is not from a paper on these learners; the name is from reinforcement learning (Lin 1992). Each record is
+consumed only once: replayed sequences come from a bounded window of recent ones, which is part of the state.
 """
 
 from collections.abc import Callable, Mapping
@@ -15,94 +15,102 @@ from streamlearn.kernels.chain.lattice import Weights
 from streamlearn.kernels.updates.interleave import interleave, take_positions, take_rows
 from streamlearn.learners.base import Learner, Outcome, Scoring, Supervision
 
+# What a state holds of the rows of recent sequences.
+_SAVED = ("starts", "node_starts", "node_rows", "node_values", "edge_starts", "edge_rows")
 
-class _Pool(NamedTuple):
-    """Sequences, one after the other: their active rows, label numbers and weights."""
+
+class _Sequences(NamedTuple):
+    """Sequences as their active rows, labels and importance, one after the other."""
 
     rows: Rows
     labels: NDArray[np.int32]
     importance: NDArray[np.float64]
 
+    def with_values(self) -> "_Sequences":
+        """Return the same with the values of node rows written out, where none means that all are 1."""
+        if self.rows.node_values.size:
+            return self
+        return self._replace(rows=self.rows._replace(node_values=np.ones(self.rows.node_rows.size)))
 
-def _joined(old: _Pool, new: _Pool) -> _Pool:
-    def ends(one: NDArray[np.int64], two: NDArray[np.int64]) -> NDArray[np.int64]:
-        return np.concatenate([one, two[1:] + one[-1]])
+    def followed_by(self, other: "_Sequences") -> "_Sequences":
+        """Return these sequences and then the others."""
+        one, two = self, other
+        if one.rows.node_values.size or two.rows.node_values.size:
+            one, two = one.with_values(), two.with_values()
 
-    before, after = old.rows, new.rows
-    values = after.node_values
-    if before.node_values.size or after.node_values.size:
-        values = np.concatenate([_values(before), _values(after)])
-    rows = after._replace(
-        starts=ends(before.starts, after.starts),
-        node_starts=ends(before.node_starts, after.node_starts),
-        node_rows=np.concatenate([before.node_rows, after.node_rows]),
-        node_values=values,
-        edge_starts=ends(before.edge_starts, after.edge_starts),
-        edge_rows=np.concatenate([before.edge_rows, after.edge_rows]),
-    )
-    labels = np.concatenate([old.labels, new.labels])
-    return _Pool(rows, labels, np.concatenate([old.importance, new.importance]))
+        def joined(name: str) -> NDArray[Any]:
+            first, second = getattr(one.rows, name), getattr(two.rows, name)
+            # Boundaries begin at 0 in both.
+            parts = [first, second[1:] + first[-1]] if name.endswith("starts") else [first, second]
+            return np.concatenate(parts)
 
+        rows: dict[str, Any] = {name: joined(name) for name in _SAVED}
+        return _Sequences(
+            two.rows._replace(**rows),
+            np.concatenate([one.labels, two.labels]),
+            np.concatenate([one.importance, two.importance]),
+        )
 
-def _values(rows: Rows) -> NDArray[np.float64]:
-    return rows.node_values if rows.node_values.size else np.ones(rows.node_rows.size)
+    def chosen(self, order: NDArray[np.int64]) -> "_Sequences":
+        """Return the sequences with these numbers, in this order."""
+        rows = self.rows
+        starts = np.concatenate([[0], np.cumsum(np.diff(rows.starts)[order])])
+        labels = np.empty(int(starts[-1]), np.int32)
+        take_positions(order, rows.starts, self.labels, labels)
+        node_starts, node_rows = self._chosen_rows(order, len(labels), rows.node_starts, rows.node_rows)
+        edge_starts, edge_rows = self._chosen_rows(order, len(labels), rows.edge_starts, rows.edge_rows)
+        values = rows.node_values
+        if values.size:
+            _, values = self._chosen_rows(order, len(labels), rows.node_starts, values)
+            if (values == 1.0).all():
+                values = values[:0]
+        chosen = rows._replace(
+            starts=starts, node_starts=node_starts, node_rows=node_rows, node_values=values,
+            edge_starts=edge_starts, edge_rows=edge_rows,
+        )  # fmt: skip
+        return _Sequences(chosen, labels, self.importance[order])
 
+    def _chosen_rows(
+        self, order: NDArray[np.int64], positions: int, starts: NDArray[np.int64], rows: NDArray[Any]
+    ) -> tuple[NDArray[np.int64], NDArray[Any]]:
+        sequences = self.rows.starts
+        first, last = starts[sequences[order]], starts[sequences[order + 1]]
+        starts_out = np.zeros(positions + 1, np.int64)
+        rows_out = np.empty(int((last - first).sum()) if rows.size else 0, rows.dtype)
+        if rows.size:
+            take_rows(order, sequences, starts, rows, starts_out, rows_out)
+        return starts_out, rows_out
 
-def _taken(pool: _Pool, order: NDArray[np.int64]) -> _Pool:
-    """Return the chosen sequences in the order of choice."""
-    rows = pool.rows
-    lengths = np.diff(rows.starts)[order]
-    starts = np.concatenate([[0], np.cumsum(lengths)])
-    labels = np.empty(int(starts[-1]), np.int32)
-    take_positions(order, rows.starts, pool.labels, labels)
-    node_starts, node_rows = _taken_rows(rows.starts, order, len(labels), rows.node_starts, rows.node_rows)
-    edge_starts, edge_rows = _taken_rows(rows.starts, order, len(labels), rows.edge_starts, rows.edge_rows)
-    values = rows.node_values
-    if values.size:
-        _, values = _taken_rows(rows.starts, order, len(labels), rows.node_starts, values)
-        if (values == 1.0).all():
-            values = values[:0]
-    taken = Rows(starts, node_starts, node_rows, values, edge_starts, edge_rows, rows.edge_singles, rows.used)
-    return _Pool(taken, labels, pool.importance[order])
-
-
-def _taken_rows(
-    sequences: NDArray[np.int64],
-    order: NDArray[np.int64],
-    positions: int,
-    starts: NDArray[np.int64],
-    rows: NDArray[Any],
-) -> tuple[NDArray[np.int64], NDArray[Any]]:
-    first, last = starts[sequences[order]], starts[sequences[order + 1]]
-    starts_out = np.empty(positions + 1, np.int64)
-    rows_out = np.empty(int((last - first).sum()) if rows.size else 0, rows.dtype)
-    if rows.size:
-        take_rows(order, sequences, starts, rows, starts_out, rows_out)
-    else:
-        starts_out[:] = 0
-    return starts_out, rows_out
+    def state(self) -> dict[str, NDArray[Any]]:
+        rows = {name: getattr(self.rows, name) for name in _SAVED}
+        return rows | {"labels": self.labels, "importance": self.importance}
 
 
-_ZERO, _NO_ROWS = np.zeros(1, np.int64), np.empty(0, np.int32)
-_NOTHING = _Pool(
-    Rows(_ZERO, _ZERO, _NO_ROWS, np.empty(0), _ZERO, _NO_ROWS, edge_singles=0, used=(0, 0)),
-    labels=np.empty(0, np.int32),
-    importance=np.empty(0),
+def _restored(state: dict[str, NDArray[Any]]) -> _Sequences:
+    rows: dict[str, Any] = {name: state[name].copy() for name in _SAVED}
+    return _Sequences(_NONE.rows._replace(**rows), state["labels"].copy(), state["importance"].copy())
+
+
+_NO_STARTS, _NO_ROWS = np.zeros(1, np.int64), np.empty(0, np.int32)
+_NONE = _Sequences(
+    Rows(_NO_STARTS, _NO_STARTS, _NO_ROWS, np.empty(0), _NO_STARTS, _NO_ROWS, edge_singles=0, used=(0, 0)),
+    _NO_ROWS,
+    np.empty(0),
 )
 
 
 class Replay:
-    """Lets a learner look again at recent sequences: after each new one, at `looks` drawn ones before it.
+    """Replays recent sequences to a learner: after each new one, `looks` drawn from those before it.
 
-    What is drawn depends on the number of the sequence in the stream alone, so that neither the size of a
-    batch nor a restart changes it. Looks count as sequences in the learner's windows, averages and
-    half-lives, but not in the losses and updates that it tells of.
+    The draw depends only on the number of the sequence in the stream, so that neither the size of a batch nor
+    a restart changes it. Replayed sequences count in the learner's windows, averages and half-lives, but not
+    in the losses and updates that are reported.
 
     Parameters
     ----------
     learner : any learner.
-    tokens : how many tokens of the recent past are kept; each costs 4 bytes for each of its features.
-    looks : how many sequences are looked at again after each new one.
+    tokens : recent tokens that are kept; each costs 4 bytes for each of its features.
+    looks : sequences that are replayed after each new one.
     """
 
     def __init__(self, learner: Learner, tokens: int, looks: int) -> None:
@@ -110,16 +118,15 @@ class Replay:
         self._tokens = tokens
         self._looks = looks
         self._count = 0
-        self._pool = _NOTHING
+        self._recent = _NONE
 
     def learn_many(self, rows: Rows, supervision: Supervision) -> Outcome:
-        """Predict, then learn, each sequence in order, each followed by its looks."""
-        new = _Pool(rows, supervision.labels, supervision.importance)
-        pool = _joined(self._pool, new)
-        first, size = len(self._pool.importance), len(new.importance)
+        """Predict, then learn, each sequence in order, each followed by replayed ones."""
+        first, size = len(self._recent.importance), len(supervision.importance)
+        pool = self._recent.followed_by(_Sequences(rows, supervision.labels, supervision.importance))
         order = np.empty(size * (1 + self._looks), np.int64)
         order = order[: interleave(pool.rows.starts, first, self._count, self._tokens, self._looks, order)]
-        chosen = _taken(pool, order)
+        chosen = pool.chosen(order)
         is_new = _first_sightings(order, first)
         known = supervision.labels_known[np.cumsum(is_new) - 1]
         outcome = self._learner.learn_many(
@@ -127,34 +134,30 @@ class Replay:
             Supervision(chosen.labels, known, chosen.importance, supervision.mask, supervision.marks),
         )
         self._count += size
-        self._pool = self._recent(pool)
-        fresh = np.repeat(is_new, np.diff(chosen.rows.starts))
-        return Outcome(outcome.predicted[fresh], outcome.losses[is_new], outcome.updated[is_new])
-
-    def _recent(self, pool: _Pool) -> _Pool:
-        starts = pool.rows.starts
-        low = int(np.searchsorted(starts, starts[-1] - self._tokens))
-        return _taken(pool, np.arange(low, len(pool.importance)))
+        oldest = int(np.searchsorted(pool.rows.starts, pool.rows.starts[-1] - self._tokens))
+        self._recent = pool.chosen(np.arange(oldest, len(pool.importance)))
+        in_new = np.repeat(is_new, np.diff(chosen.rows.starts))
+        return Outcome(outcome.predicted[in_new], outcome.losses[is_new], outcome.updated[is_new])
 
     @property
     def is_probabilistic(self) -> bool:
-        """Whether the learner knows probabilities."""
+        """Whether the learner is probabilistic."""
         return self._learner.is_probabilistic
 
     def scoring(self, rows: Rows) -> Scoring:
-        """Give what the learner labels sequences with."""
+        """Return what the learner labels sequences with."""
         return self._learner.scoring(rows)
 
     def weights(self) -> Weights:
-        """Give the weights that predictions are made with."""
+        """Return the weights that predictions are made with."""
         return self._learner.weights()
 
     def remedies(self) -> Mapping[str, Callable[[], None]]:
-        """Offer what the learner offers."""
+        """Return the learner's remedies."""
         return self._learner.remedies()
 
     def gauges(self) -> Mapping[str, float]:
-        """Give the learner's gauges."""
+        """Return the learner's gauges."""
         return self._learner.gauges()
 
     def rates(self, node_rows: NDArray[np.int32], edge_rows: NDArray[np.int32]) -> NDArray[np.float64]:
@@ -162,24 +165,17 @@ class Replay:
         return self._learner.rates(node_rows, edge_rows)
 
     def state(self) -> dict[str, Any]:
-        """View the learner's state and what is kept for looks."""
-        rows = {name: getattr(self._pool.rows, name) for name in _SAVED_ROWS}
-        pool = rows | {"labels": self._pool.labels, "importance": self._pool.importance}
-        return {"count": self._count, "pool": pool, "learner": self._learner.state()}
+        """Return the learner's state and the recent sequences; arrays are views, not copies."""
+        return {"count": self._count, "pool": self._recent.state(), "learner": self._learner.state()}
 
     def restore(self, state: dict[str, Any]) -> None:
         """Continue from a state, bit for bit."""
         self._count = state["count"]
-        pool = {name: array.copy() for name, array in state["pool"].items()}
-        rows = _NOTHING.rows._replace(**{name: pool[name] for name in _SAVED_ROWS})
-        self._pool = _Pool(rows, pool["labels"], pool["importance"])
+        self._recent = _restored(state["pool"])
         self._learner.restore(state["learner"])
 
 
-_SAVED_ROWS = ("starts", "node_starts", "node_rows", "node_values", "edge_starts", "edge_rows")
-
-
 def _first_sightings(order: NDArray[np.int64], first: int) -> NDArray[np.bool_]:
-    """Tell which of `order` are new: those from `first` on that no earlier one reaches."""
+    """Return which of `order` are new: those from `first` on, where each occurs for the first time."""
     top = np.maximum.accumulate(np.concatenate([[first - 1], order]))
     return order > top[:-1]

@@ -17,7 +17,7 @@ class Sgd(Adf):
     averaging : what predictions are made with.
     rate : of the first sequences.
     decay : factor of the rate after every `per` sequences.
-    min_rate : the rate does not fall below it, so that learning never ends.
+    min_rate : the rate does not fall below it, so that learning never freezes.
     sigma : standard deviation of the Gaussian prior of the weights; None for no L2 term.
     """
 

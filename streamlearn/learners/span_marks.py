@@ -1,4 +1,4 @@
-"""What labels mean for spans, by their names."""
+"""What labels mean for spans, according to their names."""
 
 from collections.abc import Sequence
 
@@ -7,14 +7,14 @@ import numpy as np
 from streamlearn.kernels.spans import MARKS, NO_SPANS, SpanMarks
 
 
-class Spans:
-    """Reads marks off labels, anew whenever there are other labels.
+class SpanMarkReader:
+    """Reads span marks from the names of labels, and does so again whenever the labels change.
 
     A label is a mark of BIO or IOBES, and after the first ``-`` a type. Any other is outside of spans.
 
     Examples
     --------
-    >>> marks, types = Spans().marks(["O", "B-X", "I-X", "B-Y", "NNS"])
+    >>> marks, types = SpanMarkReader().marks(["O", "B-X", "I-X", "B-Y", "NNS"])
     >>> marks.tolist(), types.tolist()
     ([0, 3, 1, 3, 0], [0, 1, 1, 2, 0])
     """
@@ -23,7 +23,7 @@ class Spans:
         self._latest: tuple[list[str], SpanMarks] = [], NO_SPANS
 
     def marks(self, names: Sequence[str]) -> SpanMarks:
-        """Give the marks of labels of these names, in their order."""
+        """Return the marks of labels with these names, in their order."""
         known, marks = self._latest
         if known != names:
             parts = [name.partition("-") for name in names]

@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 
 from streamlearn.choices import Condition, Substructures, Violations, Weighting
-from streamlearn.kernels.chain.augmented_decoding import Search
 from streamlearn.kernels.updates import swvp, swvp_gamma, swvp_substructures
+from streamlearn.kernels.updates.augmented_prediction import Search
 from streamlearn.kernels.updates.averaging import Averaging
 from streamlearn.kernels.updates.batch_pass import Pass
-from streamlearn.learners.averaged import Averaged
+from streamlearn.learners.averaged import AveragedChain
 from streamlearn.learners.chain import ChainSpec
 
 SUBSTRUCTURES: dict[Substructures, int] = {
@@ -26,7 +26,7 @@ WEIGHTINGS: dict[Weighting, int] = {
 }
 
 
-class Swvp(Averaged):
+class Swvp(AveragedChain):
     """Updates w += Σ_J γ_J (Φ(x, y) − Φ(x, m^J)) where the argmax z of the last weights is not the gold y.
 
     The mixed assignment m^J is z in the substructure J and y elsewhere. With γ_J ≥ 0 that sum to 1 and meet
@@ -34,23 +34,23 @@ class Swvp(Averaged):
     it, or all margins are 0, the update is the perceptron's. The loss of a sequence is the number of
     positions where z is wrong.
 
-    We differ from the paper in that positions where z is right are never substructures of their own: their
-    mixed assignment is y itself. They would change no update but the ranks of WMR.
+    We differ from the paper in that positions where z is correct are never substructures of their own: their
+    mixed assignment is y itself. They would change no update, except through the ranks of WMR.
 
     Parameters
     ----------
     spec : the chain.
     averaging : what predictions are made with.
-    substructures : JJ: the paper's ``single`` positions; the ``whole``, which is Collins' perceptron;
-        ``blocks``, maximal runs of wrong positions; ``all`` sets of up to `max_errors` wrong positions, of
-        more than that blocks; or the gold and predicted ``spans`` that are wrong.
-    max_errors : for ``all``, which are up to 2^max_errors − 1.
-    gamma : how γ_J depends on the margin, by its size (``wm``) or its rank (``wmr``).
-    beta : β ≥ 0, the power of either; 0 weighs all alike.
-    violations : ``aggressive`` updates use violations alone, ``balanced`` ones all mixed assignments.
+    substructures : JJ: ``single`` wrong positions as in the paper; the ``whole``, as in Collins' perceptron;
+        ``blocks``, maximal runs of wrong positions; ``all`` subsets of up to `max_errors` wrong positions,
+        and blocks if there are more; or the gold and predicted ``spans`` with errors.
+    max_errors : for ``all``, which are up to 2^max_errors − 1 subsets.
+    gamma : how γ_J depends on the margin: on its size (``wm``) or its rank (``wmr``).
+    beta : β ≥ 0, the power of either; with 0 all have the same weight.
+    violations : ``aggressive`` updates use only violations, ``balanced`` ones all mixed assignments.
     condition : whether condition (2) is enforced on balanced updates, or not, as in the paper's experiments.
-    cost : the margin that is asked for each wrong label; 0 as in the paper. z is found with it, and a mixed
-        assignment is a violation where it falls short of it.
+    cost : the margin that is required for each wrong label; 0 as in the paper. z is found with it, and a
+        mixed assignment is a violation if its margin, less the cost, is not above 0.
     """
 
     def __init__(
@@ -79,10 +79,10 @@ class Swvp(Averaged):
         )  # fmt: skip
 
     def gauges(self) -> Mapping[str, float]:
-        """Give ‖w‖ and what was counted since the first sequence.
+        """Return ‖w‖ and what was counted since the first sequence.
 
         These are mixed assignments that were violations, and that were not; updates that backed off to the
-        perceptron's; and how much of all γ, which is 1 for each update, was given to violations.
+        perceptron's; and the sum of the γ of violations, where all γ of an update sum to 1.
         """
         tallies = self._tallies.tolist()
         return {
@@ -94,7 +94,7 @@ class Swvp(Averaged):
         }
 
     def state(self) -> dict[str, Any]:
-        """View all planes of the weights, and what was counted."""
+        """Return all planes of the weights and the counts; arrays are views, not copies."""
         return super().state() | {"tallies": self._tallies}
 
     def restore(self, state: dict[str, Any]) -> None:

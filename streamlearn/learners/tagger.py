@@ -16,18 +16,18 @@ from streamlearn.kernels.features.unknown import count_unknown
 from streamlearn.learners.base import Learner, Outcome, Supervision
 from streamlearn.learners.constraint import Constraint
 from streamlearn.learners.decoding import Decoder
-from streamlearn.learners.span_marks import Spans
+from streamlearn.learners.span_marks import SpanMarkReader
 
 
 @dataclass(frozen=True, slots=True)
 class EncodedBatch:
-    """A batch ready to be learned, and what could not be part of it.
+    """A batch ready to be learned, and the examples that were rejected.
 
     Attributes
     ----------
     batch : the encoded examples.
     accepted : the examples in it, in order.
-    rejected : the others: place in what was given, and the reason.
+    rejected : the others: their index among all examples, and the reason.
     """
 
     batch: Batch
@@ -36,11 +36,13 @@ class EncodedBatch:
 
 
 class Tagger:
-    """Encodes with one thread while another learns the batch before: the two share no array.
+    """Learns from examples and labels them.
+
+    One thread may encode while another learns the batch before: the two share no array.
 
     Parameters
     ----------
-    encoder, labels, space : as wired to each other by `streamlearn.app`.
+    encoder, labels, space : as connected by `streamlearn.app`.
     learner : any learner of chains.
     constraint : what may be predicted; everything if not given.
     """
@@ -58,26 +60,26 @@ class Tagger:
         self._space = space
         self._learner = learner
         self._constraint = constraint or Constraint()
-        self._spans = Spans()
-        # Encoding runs ahead of learning; a state holds only the labels that were learned.
+        self._span_marks = SpanMarkReader()
+        # Encoding is ahead of learning; a state contains only the labels that were learned.
         self._n_labels = len(labels.names)
 
     @property
     def labels(self) -> Sequence[str]:
-        """Label names by number; it only ever grows."""
+        """Label names by number; the list only grows."""
         return self._labels.names
 
     @property
     def is_probabilistic(self) -> bool:
-        """Whether the learner knows probabilities."""
+        """Whether the learner is probabilistic."""
         return self._learner.is_probabilistic
 
     def mapped(self, labels: Sequence[str]) -> list[str]:
-        """Give the model's names for labels of the data."""
+        """Return the model's names for labels of the data."""
         return [self._labels.mapped(label) for label in labels]
 
     def encode(self, examples: Sequence[Example], learn: bool = True) -> EncodedBatch:
-        """Encode examples; where they are to be learned, new labels get their numbers, and nothing else."""
+        """Encode examples; if they are to be learned, new labels are numbered. Nothing else changes."""
         return EncodedBatch(*self._encoder.encode(examples, learn))
 
     def learn_batch(self, batch: Batch) -> Outcome:
@@ -88,9 +90,9 @@ class Tagger:
         count_unknown(batch.starts, rows.node_starts, rows.node_rows, before[0], unknown)
         count_unknown(batch.starts, rows.edge_starts, rows.edge_rows, before[1], unknown)
         n_labels = int(batch.labels_known[-1])
-        # Encoding runs ahead in another thread: the names may be more than this batch knows.
+        # Encoding is ahead in another thread: there may be more names than when this batch was encoded.
         names = self._labels.names[:n_labels]
-        mask, marks = self._constraint.mask(names), self._spans.marks(names)
+        mask, marks = self._constraint.mask(names), self._span_marks.marks(names)
         outcome = self._learner.learn_many(
             rows, Supervision(batch.labels, batch.labels_known, batch.importance, mask, marks)
         )
@@ -102,11 +104,11 @@ class Tagger:
 
         Returns
         -------
-        What the model said about each before it learned it: T labels, or None while no label was known.
+        The prediction for each before it was learned: T labels, or None while no label was known.
 
         Raises
         ------
-        RecordError : an example has no labels or lacks a column; nothing was learned then.
+        RecordError : an example has no labels, or not all columns; nothing was learned then.
         """
         encoded = self.encode(examples)
         if encoded.rejected:
@@ -120,11 +122,11 @@ class Tagger:
         self.learn_many([Example(x.columns, list(y), x.features, x.id, x.weight)])
 
     def predict_many(self, examples: Sequence[Example]) -> list[list[str]]:
-        """Label examples, changing nothing.
+        """Label examples; nothing is learned.
 
         Raises
         ------
-        RecordError : an example lacks a column.
+        RecordError : a column of an example is missing.
         ValueError : no label is known yet.
         """
         if not examples:
@@ -135,16 +137,16 @@ class Tagger:
         return [prediction.labels for prediction in self.explain_batch(encoded.batch)]
 
     def predict_one(self, x: Example) -> list[str]:
-        """Label one sequence, changing nothing."""
+        """Label one sequence; nothing is learned."""
         return self.predict_many([x])[0]
 
     def explain_batch(self, batch: Batch, *, marginals: bool = False, k_best: int = 0) -> list[Prediction]:
-        """Label the sequences of an encoded batch and tell more, changing nothing.
+        """Label the sequences of an encoded batch, with probabilities and alternatives; nothing is learned.
 
         Parameters
         ----------
-        marginals : tell how probable the labels are, for a learner that knows probabilities.
-        k_best : give the best labellings, at most so many; 0 for none beside the best.
+        marginals : include the probabilities of the labels, of a probabilistic learner.
+        k_best : include up to this number of the best labellings; 0 for the best only.
 
         Raises
         ------
@@ -155,7 +157,7 @@ class Tagger:
         )
 
     def predict_batch(self, batch: Batch) -> NDArray[np.int32]:
-        """Give the label numbers of every position of an encoded batch."""
+        """Return the label number of every position of an encoded batch."""
         return self._decoder(batch).best()
 
     def _decoder(self, batch: Batch) -> Decoder:
@@ -168,11 +170,11 @@ class Tagger:
         return [[names[y] for y in path] if path[0] >= 0 else None for path in paths]
 
     def remedies(self) -> Mapping[str, Callable[[], None]]:
-        """Give what the learner can do after the world has changed, by name."""
+        """Return the learner's actions against concept drift, by name."""
         return self._learner.remedies()
 
     def gauges(self) -> Mapping[str, float]:
-        """Give what is worth watching, by metric name."""
+        """Return the metrics of the feature space, the labels and the learner, by name."""
         return {
             "features_known": float(sum(self._space.sizes)),
             "features_refused": float(self._space.refused),
@@ -188,7 +190,7 @@ class Tagger:
     def weights_of(
         self, node_rows: NDArray[np.int32], edge_rows: NDArray[np.int32]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Give what predictions see in some rows: node[row, label], edge[row, 1 + y_prev, label]."""
+        """Return the weights that predict, of some rows: node[row, label], edge[row, 1 + y_prev, label]."""
         nothing = np.empty(0, np.int64)
         rows = Rows(nothing, nothing, node_rows, np.empty(0), nothing, edge_rows, 0, self.rows_used)
         scoring = self._learner.scoring(rows)
@@ -205,7 +207,7 @@ class Tagger:
         return self._learner.rates(node_rows, edge_rows)
 
     def heaviest(self, label: str, count: int) -> list[tuple[str, float]]:
-        """Give the features with the largest |weight| for a label, by name, heaviest first."""
+        """Return the features with the largest |weight| for a label, by name, largest first."""
         y = self._labels.names.index(label)
         node, edge, _ = self._learner.weights()
         if y >= node.shape[1]:
@@ -218,14 +220,14 @@ class Tagger:
         return [(name, weight) for weight, name in found[:count] if weight]
 
     def state(self) -> dict[str, Any]:
-        """Copy everything that learning depends on: plain data and arrays."""
+        """Return a copy of everything that learning depends on: plain data and arrays."""
         state: dict[str, Any] = copied(self.view())
         return state
 
     def view(self) -> dict[str, Any]:
-        """Give the same without a copy, to be copied before learning goes on.
+        """Return the same without a copy, to be copied before learning continues.
 
-        Arrays that are not writable need no copy: what they hold does not change any more.
+        Arrays that are not writable need no copy: their values no longer change.
         """
         return {
             "labels": self._labels.names[: self._n_labels],
@@ -242,7 +244,7 @@ class Tagger:
 
 
 def copied(tree: Any) -> Any:
-    """Copy a tree of dicts and arrays."""
+    """Return a copy of a tree of dicts and arrays."""
     if isinstance(tree, dict):
         return {name: copied(value) for name, value in tree.items()}
     return tree.copy() if isinstance(tree, np.ndarray) else tree

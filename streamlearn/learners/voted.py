@@ -15,23 +15,23 @@ from streamlearn.learners.lazy import LazyChain
 
 
 class VotedPerceptron(LazyChain):
-    """Updates as Collins' perceptron does; the weight vectors that it had label a sequence by a vote.
+    """Updates as Collins' perceptron does; its weight vectors so far vote on the labelling of a sequence.
 
-    A vector has as many votes as sequences were learned while it was the newest, and votes for a labelling
-    as a whole. We differ from Freund & Schapire in that only the newest vectors vote: a stream has no end.
-    Each costs memory for all weights, and a search for every prediction. Weights, scores and the K best are
-    those of the newest vector. The loss of a sequence is the number of positions that it labels wrong.
+    A vector has one vote for each sequence learned while it was the newest, and votes for a labelling as a
+    whole. We differ from Freund & Schapire in that only the newest vectors vote: a stream has no end. Each
+    costs memory for all weights, and a search for every prediction. Weights, scores and the K best are those
+    of the newest vector. The loss of a sequence is the number of positions that it labels wrong.
 
     Parameters
     ----------
     spec : the chain.
-    vectors : K, how many vote; with 1 it is the perceptron that predicts with its last weights.
+    vectors : K, the number of vectors that vote; with 1, this is the perceptron with its last weights.
     """
 
     is_probabilistic = False
 
     def __init__(self, spec: ChainSpec, *, vectors: int) -> None:
-        super().__init__(spec, planes=vectors, notes=1)
+        super().__init__(spec, planes=vectors, metadata=1)
         self._votes = np.zeros(vectors, np.int64)
         self._updates = 0
 
@@ -42,15 +42,15 @@ class VotedPerceptron(LazyChain):
         self, rows: NDArray[np.int32], weights: NDArray[np.float64], meta: NDArray[np.float64]
     ) -> NDArray[np.float64]:
         out = np.empty((len(rows), *weights.shape[1:]))
-        voted.settled(rows, weights, meta, self._updates, out)
+        voted.caught_up(rows, weights, meta, self._updates, out)
         return out
 
     def scoring(self, rows: Rows) -> Scoring:
-        """Give the vectors that vote, as they are now."""
+        """Return the vectors that vote, brought up to date."""
         return replace(super().scoring(rows), votes=self._votes)
 
     def state(self) -> dict[str, Any]:
-        """View all vectors and their votes."""
+        """Return all vectors, their votes and metadata; arrays are views, not copies."""
         return super().state() | {"votes": self._votes, "updates": self._updates}
 
     def restore(self, state: dict[str, Any]) -> None:

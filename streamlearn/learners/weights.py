@@ -1,4 +1,4 @@
-"""The arrays of weights of a chain, growing with the labels, trimmed for a checkpoint."""
+"""The weight arrays of a chain, which grow with the labels, and are trimmed for checkpoints."""
 
 import math
 from typing import Any
@@ -12,26 +12,26 @@ _CACHE_LINE_BYTES = 64
 
 
 def zeros(shape: tuple[int, ...]) -> NDArray[np.float64]:
-    """Give zeros that begin with a cache line, so that few rows need one line more than they fill.
+    """Return zeros aligned to a cache line, so that few rows extend over one more line than necessary.
 
-    Learning waits for rows from memory as long as it computes.
+    Half of the time of learning is spent on waiting for rows from memory.
     """
     size = math.prod(shape)
-    room = np.zeros(size + _CACHE_LINE_BYTES // 8)
-    first = -room.ctypes.data % _CACHE_LINE_BYTES // 8
-    return room[first : first + size].reshape(shape)
+    padded = np.zeros(size + _CACHE_LINE_BYTES // 8)
+    first = -padded.ctypes.data % _CACHE_LINE_BYTES // 8
+    return padded[first : first + size].reshape(shape)
 
 
 class ChainWeights:
-    """`streamlearn.kernels.chain.lattice.Weights`, zero until learned.
+    """`streamlearn.kernels.chain.lattice.Weights`, initially zero.
 
-    All rows of features are reserved at once (untouched pages of zeroed memory cost nothing); labels grow by
-    a quarter.
+    All rows of features are reserved at once (untouched pages of zeroed memory cost nothing); the capacity
+    for labels grows by a quarter.
 
     Parameters
     ----------
     max_rows : rows of the node and the edge table.
-    planes : arrays of one shape that are read together, such as weights and their totals.
+    planes : arrays of the same shape that are read together, such as weights and the sums of their average.
     second_order : whether triples of labels have weights.
     """
 
@@ -55,7 +55,7 @@ class ChainWeights:
         self.arrays = Weights(node, pairs(edge_rows), pairs(capacity if self._second_order else 0))
 
     def reserve(self, n_labels: int, used: tuple[int, int]) -> None:
-        """Make room for so many labels, and note how many rows are in use."""
+        """Make room for `n_labels` labels, and set the number of rows in use."""
         self._used = used
         capacity = self.arrays.node.shape[3]
         if n_labels > capacity:
@@ -70,14 +70,14 @@ class ChainWeights:
             array[:rows, :, :slots, :n] = old
 
     def fit(self, other: Weights) -> Weights:
-        """Give the arrays, made anew as zeros where they have not room for the same labels as `other`."""
+        """Return the arrays, replaced by zeros if their capacity for labels differs from that of `other`."""
         capacity = other.node.shape[3]
         if self.arrays.node.shape[3] != capacity:
             self._allocate(capacity)
         return self.arrays
 
     def trimmed(self) -> Weights:
-        """View the rows and labels in use."""
+        """Return the rows and labels in use, as views."""
         node, edge, triple = self.arrays
         n = self.n_labels
         return Weights(
@@ -85,15 +85,15 @@ class ChainWeights:
         )
 
     def state(self) -> dict[str, Any]:
-        """View the rows and labels in use."""
+        """Return the rows and labels in use, as views."""
         return self.trimmed()._asdict()
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Take a state back; of triples only if there are as many here and there, else they begin at 0."""
+        """Restore a state; triples only if the state has as many as this chain, else they begin at 0."""
         self._clear()
         self.reserve(state["node"].shape[3], (len(state["node"]), len(state["edge"])))
         none = self.trimmed().triple
-        # A template `T` may have come or gone since, and states of before there were triples lack them.
+        # A template `T` may have been added or removed since; states of older versions have no triples.
         triple = state.get("triple", none)
         triple = triple if len(triple) == len(none) else none
         self._take(Weights(state["node"], state["edge"], triple))

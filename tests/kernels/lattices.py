@@ -1,6 +1,8 @@
 """Weights and active rows with the types of production, drawn so that sums are exact and ties are common."""
 
 import numpy as np
+import pytest
+from hypothesis import strategies as st
 
 from streamlearn.data import Rows
 from streamlearn.kernels.chain.lattice import Lattice, Weights
@@ -10,6 +12,17 @@ from streamlearn.kernels.spans import NO_SPANS
 from streamlearn.kernels.updates.batch_pass import Pass
 
 PLANES = 2
+
+seeds = st.integers(0, 2**32 - 1).map(np.random.default_rng)
+orders = st.integers(1, 2)
+both_kinds = pytest.mark.parametrize(
+    "rich", [False, True], ids=["shared transitions", "transitions by position"]
+)
+
+
+def lengths_up_to(count):
+    """Draw the lengths of up to `count` short sequences."""
+    return st.lists(st.integers(1, 4), min_size=1, max_size=count)
 
 
 def make_rows(rng, lengths, node_rows=6, edge_rows=4, edge_features=0, weighted=False):
@@ -68,7 +81,7 @@ def make_mask(rng, labels, share=0.3):
 
 
 def dense_scores(rows, i, labels, weights, plane, share):
-    """Add the weights of sequence `i` up: emit[t][y], trans[t][y_prev][y], triple[y_prev2][y_prev][y]."""
+    """Sum the weights of sequence `i`: emit[t][y], trans[t][y_prev][y], triple[y_prev2][y_prev][y]."""
     node, edge, triple = weights
 
     def weight(array, row, slot, y):
@@ -108,10 +121,27 @@ def draw_scores(rng, length, labels, rich):
     return rng.normal(0, 2, (length, labels)), rng.normal(0, 2, (length if rich else 1, labels, labels))
 
 
-def lattice_of(emit, trans, triple=None, spare=0):
-    """Give a lattice with these scores; `triple` [y_prev2, y_prev, y] is of the second order.
+def draw_ties(rng, length, labels, rich, most=1):
+    """Draw emit and trans, small whole numbers, so that many labellings have equal scores."""
+    emit = rng.integers(-most, most + 1, (length, labels)).astype(np.float64)
+    trans = rng.integers(-most, most + 1, (length if rich else 1, labels, labels)).astype(np.float64)
+    return emit, trans
 
-    There is room for so many `spare` positions and labels, which holds NaN.
+
+def draw_triple(rng, labels, order):
+    """Draw scores of triples in the same way, in the second order."""
+    return rng.integers(-1, 2, (labels,) * 3).astype(np.float64) if order == 2 else None
+
+
+def by_position(emit, trans):
+    """Return trans of every position, where one may be shared by all."""
+    return trans if len(trans) == len(emit) else np.repeat(trans, len(emit), axis=0)
+
+
+def lattice_of(emit, trans, triple=None, spare=0):
+    """Return a lattice with these scores; `triple` [y_prev2, y_prev, y] is of the second order.
+
+    There is room for `spare` more positions and labels, filled with NaN.
     """
     length, labels = (size + spare for size in emit.shape)
     triples = np.empty((0, labels, labels)) if triple is None else _padded(triple.swapaxes(0, 1), spare)

@@ -11,6 +11,7 @@ import streamlearn
 PACKAGE = Path(streamlearn.__file__).parent
 KERNELS = [
     "__init__",
+    "arrays",
     "cache",
     "jit",
     *(f"features/{name}" for name in ("__init__", "keys", "strings", "table")),
@@ -19,7 +20,7 @@ SOURCES = ["__init__.py", "data.py", *(f"kernels/{name}.py" for name in KERNELS)
 
 
 def caches_of(folder, **environment):
-    """Give where the package copied to `folder` keeps the code of a callee, its caller, and of another."""
+    """Return where the package copied to `folder` keeps the code of a callee, its caller, and of another."""
     code = (
         "from streamlearn.kernels.features.keys import mix\n"
         "from streamlearn.kernels.features.strings import hash_strings\n"

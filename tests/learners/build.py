@@ -84,7 +84,7 @@ class Bench:
     names: NameBook
 
     def named(self, node: Any, edge: Any, triple: Any) -> dict[tuple[str, ...], float]:
-        """Give weights that are not 0 by feature and labels, as `tests.naive` does."""
+        """Return the weights that are not 0 by feature and labels, as `tests.naive` does."""
         labels = self.labels.names
         found = {
             (self.space.node_name(row), labels[y]): node[row, y]
@@ -118,7 +118,7 @@ def make_bench(
 
 
 def from_rows(rows: Sequence[Sequence[str]], labels: list[str] | None = None, weight: float = 1.0) -> Example:
-    """Give an example of the columns w and pos from one pair a token."""
+    """Return an example of the columns w and pos from one pair for each token."""
     columns = {name: [row[place] for row in rows] for place, name in enumerate(("w", "pos"))}
     return Example(columns, labels, weight=weight)
 
@@ -130,7 +130,7 @@ def without_names(state: dict[str, Any]) -> dict[str, Any]:
 
 
 def book_of(state: dict[str, Any]) -> set[bytes]:
-    """Give the strings that a tagger's state holds for inspection."""
+    """Return the strings that a tagger's state holds for inspection."""
     book = state["features"]["names"]
     ends = np.cumsum(book["lengths"], dtype=np.int64)
     return {bytes(part) for part in np.split(book["text"], ends[:-1])}

@@ -1,4 +1,4 @@
-"""Streams of labelled sequences that bring new values and labels all the time."""
+"""Streams of labelled sequences with ever more distinct values and labels."""
 
 import itertools
 
@@ -18,7 +18,7 @@ def make_stream(count, seed=0, ready_made=False, labels=6, words=40):
 
 def _example(rng, number, count, ready_made, labels, words):
     length = int(rng.integers(1, 7))
-    # The world grows: late sequences have labels and words that early ones have not.
+    # Later sequences have labels and words that earlier ones do not have.
     grown = 1 + (number * labels) // (count + 1)
     gold = [f"L{y}" for y in rng.integers(0, grown, length)]
     drawn = [f"W{w}" for w in rng.integers(0, 1 + words * (number + 1) // count, length)]

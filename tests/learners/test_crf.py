@@ -15,7 +15,7 @@ from tests.states import differences
 PAIRS = ["*00:%x[0,w]", "*01:%x[-1,pos]", "U02:%x[0,pos]", "B03:%x[0,pos]", "B"]
 TRIPLES = ["U00:%x[0,w]", "*01:%x[-1,pos]", "B", "T"]
 SINGLES = ["U00:%x[0,w]", "U01:%x[-1,w]/%x[0,pos]", "B"]
-# A word is in the bag once more for each place that it stands in.
+# A word is in the bag once for each position near which it occurs.
 BAG = ["U:%x[-1,w]", "U:%x[0,w]", "U:%x[1,w]"]
 
 ADF = {"rate": 0.3, "window": 3, "sigma": 2.0}

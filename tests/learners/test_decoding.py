@@ -1,4 +1,4 @@
-"""What is asked of a tagger beside the labels, and what a constraint changes, for every learner."""
+"""Probabilities and alternatives of predictions, and what a constraint changes, for every learner."""
 
 import itertools
 import math
@@ -61,7 +61,7 @@ def make(request):
 
 
 def scorer(bench, example):
-    """Give the score of a labelling by number, over dictionaries of strings."""
+    """Return the score of a labelling by number, over dictionaries of strings."""
     rows = list(zip(example.columns["w"], example.columns["pos"], strict=True))
     features = naive.template_features(SECOND_ORDER, rows)
     weights = bench.named(*bench.learner.weights())

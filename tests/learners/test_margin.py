@@ -80,7 +80,7 @@ def test_weights_follow_the_paper_sequence_by_sequence(draw, name, seed):
 
 
 def learned(learner, example, known, times=1):
-    """Learn one sequence some times; give the losses, and the bench."""
+    """Learn one sequence `times` times; return the losses, and the bench."""
     bench = make_bench(["U:%x[0,0]", "B"], learner=learner, known=known)
     outcome = bench.tagger.learn_batch(bench.tagger.encode([example] * times).batch)
     return outcome.losses, bench

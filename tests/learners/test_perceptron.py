@@ -139,7 +139,7 @@ def test_the_loss_counts_wrong_positions_and_updates_count_sequences():
     example = from_rows([("a", "x"), ("b", "x"), ("b", "x")], ["O", "B-X", "B-X"])
     batch = bench.tagger.encode([example, example]).batch
     outcome = bench.tagger.learn_batch(batch)
-    # The first sequence was taken for O O O; after one update the second is right.
+    # The first sequence was predicted as O O O; after one update the second is right.
     assert outcome.losses.tolist() == [2.0, 0.0]
     assert outcome.updated.tolist() == [True, False]
     assert outcome.predicted.tolist() == [-1, -1, -1, 0, 1, 1]
@@ -189,7 +189,7 @@ def test_every_update_with_a_beam_is_one_of_a_violation(violation):
 
 
 def test_predictions_are_made_with_the_beam_that_was_learned_with():
-    # The second word tells what the first one is: too late for a beam of one label.
+    # The second word determines the label of the first one: too late for a beam of one label.
     templates = ["U:%x[0,0]", "B"]
     bench = make_bench(templates, learner=perceptron(beam=1, average="none"), known=["A", "B", "C"])
     examples = [

@@ -15,7 +15,7 @@ MARGIN = 0.1
 
 @pytest.fixture(scope="module")
 def separable():
-    """Draw a unit separator U and sequences that it labels with a margin; give them, R² and δ."""
+    """Draw a unit separator U and sequences that it labels with a margin; return them, R² and δ."""
     rng, chain = np.random.default_rng(4), naive.Chain()
     keys = [("U:" + f"w{word}", label) for word in range(6) for label in LABELS]
     keys += [("B", *pair) for pair in itertools.product(LABELS, repeat=2)]
@@ -43,7 +43,7 @@ def separable():
 
 
 def passes_until_right(learner, examples, most=200):
-    """Learn pass after pass until the last weights make no error; give the updates of all passes."""
+    """Learn pass after pass until the last weights make no error; return the updates of all passes."""
     bench = make_bench(TEMPLATES, learner=learner, known=LABELS)
     batch, updates = bench.tagger.encode(examples).batch, 0
     for _ in range(most):

@@ -45,12 +45,12 @@ def difference(one, two):
 
 
 def is_exact(weights):
-    """Tell whether sums of these weights are exact, so that ties are ties in any order."""
+    """Return whether sums of these weights are exact, so that ties are ties in any order."""
     return all((value * 2**20).is_integer() for value in weights.values())
 
 
 def hangs_on_rounding(margins, rule):
-    """Tell whether γ would be another if a margin were a little other: a tie, or just a violation."""
+    """Return whether γ would change if a margin changed a little: a tie, or just a violation."""
     gamma = naive_swvp.set_gamma(margins, **rule)
     for j, step in itertools.product(range(len(margins)), (-1e-9, 1e-9)):
         nudged = [s + step * (i == j) for i, s in enumerate(margins)]
@@ -83,7 +83,7 @@ def test_it_learns_as_the_algorithm_over_strings(
         if guess:
             best = reference.score(positions, reference.best(positions, before), before)
             assert math.isclose(reference.score(positions, guess, before), best, abs_tol=1e-9)
-        # Before any label is known, the first of the sequence's own is what it was taken for.
+        # Before any label is known, the prediction is the sequence's own first label everywhere.
         reference.learn(positions, gold, guess or [gold[0]] * len(gold), weight)
         if not exact and hangs_on_rounding(reference.margins, rule):
             return
@@ -124,7 +124,7 @@ def test_the_average_is_that_of_the_last_weights_after_each_sequence():
 
 
 def changes(stream, templates=TEMPLATES, **settings):
-    """Give w · Δw of each sequence's update.
+    """Return w · Δw of each sequence's update.
 
     All labels are known: the prediction is the best of known ones, and need not score more than a gold label
     that was not.

@@ -49,7 +49,7 @@ class Planted(naive.Chain):
                 yield rows, list(ranked[0]), positions
 
     def bound(self, jj):
-        """Give (R_JJ / δ_JJ)² over all predictions z and their mixed assignments; (whole is R² / δ²)."""
+        """Return (R_JJ / δ_JJ)² over all predictions z and their mixed assignments; (whole is R² / δ²)."""
         margins, radii = [], []
         for _, gold, positions in self.data:
             differences = {}
@@ -77,7 +77,7 @@ BOUNDS = {jj: PLANT.bound(jj) for jj in SUBSTRUCTURES}
 
 
 def updates_until_it_errs_no_more(learner):
-    """Go through the data until nothing is updated; give the updates, for each of which γ sums to 1."""
+    """Go through the data until nothing is updated; return the updates, for each of which γ sums to 1."""
     bench = make_bench(TEMPLATES, learner=learner, known=LABELS)
     batch = bench.tagger.encode([from_rows(rows, gold) for rows, gold, _ in PLANT.data]).batch
     total = 0

@@ -110,7 +110,7 @@ def test_a_stream_of_ever_new_values_and_labels_takes_bounded_memory(ready_made)
 
 
 def arrays_of(state):
-    """Give every array of a state tree."""
+    """Return every array of a state tree."""
     if isinstance(state, np.ndarray):
         return [state]
     if isinstance(state, dict):

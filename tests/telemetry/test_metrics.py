@@ -1,6 +1,7 @@
 import math
 import re
 
+import numpy as np
 import pytest
 from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.openmetrics.exposition import generate_latest as generate_openmetrics
@@ -75,7 +76,8 @@ def test_progressive_scores_that_are_not_known_are_no_number():
 
 def test_every_progressive_score_has_a_metric():
     progressive = Progressive()
-    progressive.restore(progressive.state(), ["O", "B-NP"])
+    labels = ["O", "B-NP"]
+    progressive.update(np.array([0, 1]), np.array([0, 1]), np.array([0, 2]), labels)
     assert progressive.scores().keys() == PROGRESSIVE_SCORES.keys()
 
 

@@ -1,16 +1,16 @@
-"""Beam search over a chain, and which prefix an update moves away from where the search is inexact.
+"""Beam search over a chain, and the prefix that an update moves away from when the search is inexact.
 
 At each position the best `width` labels are kept, each with the best prefix that ends in it, so that a step
-costs width · L instead of L². With as many as there are labels, this is the search of Viterbi.
+costs width · L instead of L². If all labels are kept, this is the Viterbi algorithm.
 
-A narrower one may lose the gold labelling y on its way to a z that even scores below it. Then
-w += Φ(x, y) − Φ(x, z) corrects no mistake of the weights, and no bound of the perceptron holds. It does hold
-if both are cut to a prefix where the best that is kept scores no less than that of y, a violation (Huang,
-Fayong & Guo 2012, theorem 1). Such prefixes are
+A narrower beam may lose the gold labelling y, and find a z with a lower score. Then w += Φ(x, y) − Φ(x, z)
+corrects no mistake of the weights, and the perceptron's bound does not hold. It holds if both are cut to a
+prefix that is a violation: the best prefix in the beam scores at least as much as that of y (Huang, Fayong &
+Guo 2012, theorem 1). Such prefixes are
 
-- early: the first whose last gold label is not kept, or all if each is (Collins & Roark 2004). While gold
-  labels are kept, the best prefix that ends in one scores no less than that of y; when one is not, all that
-  are kept score no less than that. With a beam of all labels, this is the perceptron's own update.
+- early: the first whose last gold label is not kept, or the whole if each is kept (Collins & Roark 2004).
+  While gold labels are kept, the best prefix that ends in one scores at least as much as that of y; when one
+  is not, all prefixes in the beam do. With a beam of all labels, this is the perceptron's own update.
 - max: the one where the best prefix exceeds that of y by most (section 4 there), the longest of equals.
 """
 
@@ -28,7 +28,7 @@ Beam = namedtuple("Beam", "score back kept best")
 
 @kernel
 def _keep(scores, kept_out):
-    """Find the labels with the best scores, in ascending order, of equals the lower; give the best one."""
+    """Find the labels with the best scores, ascending, of equals the lower ones; return the best."""
     width, found = kept_out.size, 0
     for y in range(scores.size):
         if found < width or scores[y] > scores[kept_out[width - 1]]:
@@ -75,7 +75,7 @@ def beam_search(lattice, length, n_labels, rich, width):
 
 @kernel
 def best_prefix(beam, path_out):
-    """Find the best prefix of the length of `path_out`, int32[·] ≥ 1, and give its score."""
+    """Find the best prefix of the length of `path_out`, int32[·] ≥ 1; return its score."""
     last = path_out.size - 1
     path_out[last] = beam.best[last]
     for t in range(last, 0, -1):
@@ -85,7 +85,7 @@ def best_prefix(beam, path_out):
 
 @kernel
 def violation(lattice, gold, rich, beam, is_early):
-    """Give the length of the prefix that an update moves away from, where the best labelling is not gold."""
+    """Return the length of the prefix that an update moves away from, if the best labelling is not gold."""
     score, largest, length = 0.0, -np.inf, gold.size
     for t in range(gold.size):
         if t > 0:

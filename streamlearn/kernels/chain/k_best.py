@@ -7,15 +7,15 @@ import numpy as np
 from streamlearn.kernels.jit import kernel
 
 # best float64[2, L, K]: the scores of the K best labellings up to a position that end in a label, best first,
-# -inf where there are fewer; back int32[T, L, K]: y_prev · K + place of the labelling that each extends;
-# places int64[L]: how many labellings of each y_prev are already used; pair_best float64[2, L, L, K],
+# -inf where there are fewer; back int32[T, L, K]: y_prev · K + rank of the labelling that each extends;
+# places int64[L]: the number of labellings of each y_prev already used; pair_best float64[2, L, L, K],
 # [y, y_prev], and pair_back int32[T, L, L, K]: the same for pairs of labels, empty in the first order.
 KBest = namedtuple("KBest", "best back places pair_best pair_back")
 
 
 @kernel
 def new_k_best(lattice, k):
-    """Allocate for all sequences that `lattice` has room for."""
+    """Allocate for the sequences that `lattice` is allocated for."""
     longest, L = lattice.emit.shape
     middles = lattice.triple.shape[0]
     return KBest(
@@ -29,7 +29,7 @@ def new_k_best(lattice, k):
 
 @kernel
 def _merge(before, step, places, best_out, back_out):
-    """Take the best of before[y_prev, ·] + step[y_prev], each list of which is sorted."""
+    """Write the best of before[y_prev, ·] + step[y_prev]; each list before[y_prev] is sorted."""
     L, k = step.size, best_out.size
     places[:L] = 0
     for place in range(k):
@@ -51,15 +51,15 @@ def _merge(before, step, places, best_out, back_out):
 def k_best(lattice, length, n_labels, rich, search, paths_out, scores_out):
     """Find the K labellings of the highest scores, best first.
 
-    Of labellings with equal scores the one with the lower label at the last position where they differ comes
+    Labellings with equal scores are ordered by their label at the last position where they differ, lower
     first, so that the first of all is the one that `streamlearn.kernels.chain.viterbi.viterbi` finds.
 
     Parameters
     ----------
     lattice, rich : as for `viterbi`; -inf in the scores forbids.
     search : KBest.
-    paths_out : int32[K, T], T ≥ 1; scores_out : float64[K], -inf where there are fewer than K labellings
-        that nothing forbids, and then the path is left as it is.
+    paths_out : int32[K, T], T ≥ 1; scores_out : float64[K]. If fewer than K labellings are allowed, the
+        remaining scores are -inf, and their paths are not written.
     """
     if lattice.triple.size and length > 2:
         _k_best_of_pairs(lattice, length, n_labels, rich, search, paths_out, scores_out)
@@ -76,7 +76,7 @@ def k_best(lattice, length, n_labels, rich, search, paths_out, scores_out):
             _merge(before, trans[:L, y], search.places, now[y], back[t, y])
             for place in range(k):
                 now[y, place] += lattice.emit[t, y]
-    # One step more, into a single last label, sorts what ends in different ones.
+    # One more step, to a single last label, sorts labellings that end in different ones.
     ends = np.empty(k, np.int32)
     _merge(best[(length - 1) & 1], np.zeros(L), search.places, scores_out, ends)
     for i in range(k):
@@ -91,7 +91,7 @@ def k_best(lattice, length, n_labels, rich, search, paths_out, scores_out):
 
 @kernel
 def _k_best_of_pairs(lattice, length, L, rich, search, paths_out, scores_out):
-    """Do the same where T > 2 and triples of labels have scores: for each label in the middle, a step."""
+    """Do the same if T > 2 and triples of labels have scores: one step for each label in the middle."""
     emit, triple, places, k = lattice.emit, lattice.triple, search.places, scores_out.size
     best, back = search.pair_best, search.pair_back
     best[1, :L, :L] = -np.inf
@@ -107,7 +107,7 @@ def _k_best_of_pairs(lattice, length, L, rich, search, paths_out, scores_out):
                     _merge(before[y_prev], step, places, now[y, y_prev], back[t, y, y_prev])
                 for place in range(k):
                     now[y, y_prev, place] += trans[y_prev, y] + emit[t, y]
-    # Two steps more, over the last label but one and over the last, sort what ends in different ones.
+    # Two more steps, over the last label but one and over the last, sort labellings with different ends.
     last, ends, extended = search.best[0], np.empty(k, np.int32), search.back[0]
     for y in range(L):
         _merge(best[(length - 1) & 1, y], np.zeros(L), places, last[y], extended[y])

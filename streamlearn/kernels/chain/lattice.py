@@ -3,15 +3,18 @@
 score(x, y) = Σ_t emit[t, y_t] + Σ_{t>0} trans[t, y_{t-1}, y_t] + Σ_{t>1} triple[y_{t-2}, y_{t-1}, y_t]
 
 Weights are arrays `[row, plane, slot, label]`. In `node` the only slot is 0: the feature fires with a
-label. In `edge` slot 0 is the same and slot 1 + y_prev fires with a pair of labels, so that a feature that
-has both needs one row; of one that fires with pairs only, slot 0 stays 0. Planes are arrays of one shape
-that are read together (weights, and the totals behind their average). All that belongs to a feature is
-thus one contiguous run, summed in one sweep. Row 0 of `edge` holds the plain transitions (CRF++'s `B`),
-which fire at every position t > 0.
+label. In `edge` slot 0 is the same and slot 1 + y_prev fires with a pair of labels, so that a feature of both
+kinds needs one row; for one that fires with pairs only, slot 0 stays 0. Planes are arrays of the same shape
+that are read together (weights, and the sums behind their average). All values of a feature are thus
+contiguous, and added in one sweep. Row 0 of `edge` holds the plain transitions (CRF++'s `B`), which fire at
+every position t > 0.
 
 `triple` is laid out as `edge` is, for the features "y_{t-2} is y", of pairs only: row y_{t-2}, slot
 1 + y_{t-1}. They fire at every t > 1: there are no labels before the first (Collins 2002 has start symbols;
-what they say, features of the first positions say). A chain of the first order has none of these rows.
+here, features of the first positions express the same). A chain of the first order has none of these rows.
+
+Edge features are `rich` where any of them depends on the position: each position then has transitions of its
+own.
 
 `rows` is a `streamlearn.data.Rows`.
 """
@@ -20,8 +23,8 @@ from collections import namedtuple
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from streamlearn.kernels.arrays import Floats
 from streamlearn.kernels.chain.viterbi import new_trellis
 from streamlearn.kernels.jit import inner_kernel, kernel
 from streamlearn.kernels.sizes import longest_sequence
@@ -37,22 +40,22 @@ class Weights(NamedTuple):
     triple : float64[label or 0, plane, 1 + y_prev, label].
     """
 
-    node: NDArray[np.float64]
-    edge: NDArray[np.float64]
-    triple: NDArray[np.float64]
+    node: Floats
+    edge: Floats
+    triple: Floats
 
 
-# node_sum float64[T, plane · label] and edge_sum float64[T, plane · slot · label]: the active rows added
-# up, as many planes as are read; emit float64[T, L]; trans float64[T or 1, L, L]: index 0 alone is used
-# where no edge feature depends on the position; triple float64[L or 0, L, L], [y_{t-1}, y_{t-2}, y_t]: the
-# label in the middle first, since what it is given leaves steps from y_{t-2} to y_t as of a first-order
-# chain; trellis: room for `streamlearn.kernels.chain.viterbi`.
+# node_sum float64[T, plane · label] and edge_sum float64[T, plane · slot · label]: sums of the active rows,
+# in all planes that are read; emit float64[T, L]; trans float64[T or 1, L, L]: of each position if rich, else
+# only index 0 is used; triple float64[L or 0, L, L], [y_{t-1}, y_{t-2}, y_t]: the label in the middle first,
+# since for a fixed one the steps from y_{t-2} to y_t are those of a first-order chain; trellis: working
+# arrays of `streamlearn.kernels.chain.viterbi`.
 Lattice = namedtuple("Lattice", "node_sum edge_sum emit trans triple trellis")
 
 
 @kernel
 def new_lattice(rows, n_labels, planes, weights):
-    """Allocate what the longest sequence of `rows` needs, to read the first `planes` of the weights."""
+    """Allocate for the longest sequence of `rows`; the first `planes` of the weights are read."""
     longest = longest_sequence(rows.starts)
     rich = rows.edge_rows.size > 0
     middles = n_labels if weights.triple.size else 0
@@ -68,7 +71,7 @@ def new_lattice(rows, n_labels, planes, weights):
 
 @inner_kernel
 def _sum_rows(weights, rows, values, out):
-    """Add up the rows of `weights` float64[R, S] that are active at one position, as much as fits `out`."""
+    """Sum the rows of `weights` float64[R, S] that are active at one position, up to the size of `out`."""
     out[:] = 0.0
     for i in range(rows.size):
         row = rows[i]
@@ -83,7 +86,7 @@ def _sum_rows(weights, rows, values, out):
 
 @inner_kernel
 def gather(rows, first, last, weights, lattice):
-    """Add up the weights, all planes that are read, of the features of the sequence `first`..`last`."""
+    """Sum the active rows at each position of the sequence `first`..`last`, in all planes that are read."""
     node, edge = weights.node, weights.edge
     flat_node = node.reshape(node.shape[0], node[0].size)
     flat_edge = edge.reshape(edge.shape[0], edge[0].size)
@@ -99,9 +102,9 @@ def gather(rows, first, last, weights, lattice):
 
 @inner_kernel
 def score(length, n_labels, rich, weights, plane, share, lattice):
-    """Turn gathered sums into the scores of `lattice`: a plane minus `share` times plane 1.
+    """Compute the scores of `lattice` from gathered sums: of a plane, minus `share` times plane 1.
 
-    `share` is 0 where one plane alone is meant.
+    A `share` of 0 reads one plane only.
     """
     L, edge = n_labels, weights.edge
     slots, capacity = edge.shape[2:]
@@ -149,7 +152,7 @@ def _score_triples(L, weights, plane, share, out):
 
 @inner_kernel
 def chain_score(lattice, labels, rich):
-    """Give the score of one labelling, int32[T]."""
+    """Return the score of one labelling, int32[T]."""
     total = lattice.emit[0, labels[0]]
     for t in range(1, labels.size):
         total += lattice.trans[t if rich else 0, labels[t - 1], labels[t]] + lattice.emit[t, labels[t]]

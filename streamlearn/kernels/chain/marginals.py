@@ -10,11 +10,11 @@ import numpy as np
 from streamlearn.kernels.chain.exponential import exponentials
 from streamlearn.kernels.jit import inner_kernel, kernel
 
-# node float64[T, L]: P(y_t), first the scaled forward values; edge float64[T or 1, L, L]:
+# node float64[T, L]: P(y_t), before that the scaled forward values; edge float64[T or 1, L, L]:
 # P(y_{t-1}, y_t), summed over t into index 0 where no edge feature depends on the position; weight, turned
 # float64[T or 1, L, L]: exponentials of trans, and their transposes; local float64[T, L]: exponentials of
-# emit, 1 where they are in `weight`; beta float64[T, L]: backward values. Before that, turned and beta are
-# room for what exponentials need.
+# emit, 1 where they are part of `weight`; beta float64[T, L]: backward values. Before these are computed,
+# turned and beta are scratch arrays of the exponentials.
 Marginals = namedtuple("Marginals", "node edge weight turned local beta")
 
 # Exponentials are 0 (forbidden) or at least this, and forward and backward values, which sum to 1, are 0 or
@@ -25,7 +25,7 @@ LOG_SMALL = np.log(SMALL)
 
 @kernel
 def new_marginals(lattice):
-    """Allocate marginals for all sequences that `lattice` has room for."""
+    """Allocate for the sequences that `lattice` is allocated for."""
     emit, trans = lattice.emit, lattice.trans
     return Marginals(
         np.empty_like(emit),
@@ -38,7 +38,7 @@ def new_marginals(lattice):
 
 
 @inner_kernel
-def _less_top(trans, emit, L, out):
+def _subtract_top(trans, emit, L, out):
     """Write trans + emit - top.
 
     Returns
@@ -58,10 +58,10 @@ def _less_top(trans, emit, L, out):
 
 
 @inner_kernel
-def _exponentiate_steps(trans, emit, first, last, L, weight, room):
+def _exponentiate_steps(trans, emit, first, last, L, weight, scratch):
     """Write exp(trans + emit - their maximum) at each position from `first` to before `last`.
 
-    `room` is shaped like `weight`.
+    `scratch` is shaped like `weight`.
 
     Returns
     -------
@@ -69,15 +69,15 @@ def _exponentiate_steps(trans, emit, first, last, L, weight, room):
     """
     total, size = 0.0, weight[0].size
     for t in range(first, last):
-        total += _less_top(trans[t], emit[t], L, weight[t])
+        total += _subtract_top(trans[t], emit[t], L, weight[t])
     begin, end = first * size, last * size
-    exponentials(weight.reshape(weight.size)[begin:end], room.reshape(room.size)[begin:end])
+    exponentials(weight.reshape(weight.size)[begin:end], scratch.reshape(scratch.size)[begin:end])
     return total
 
 
 @inner_kernel
-def _exponentiate_all(emit, length, L, local, room):
-    """Write exp(emit - its maximum at each position); `room` is shaped like `local`.
+def _exponentiate_all(emit, length, L, local, scratch):
+    """Write exp(emit - its maximum at each position); `scratch` is shaped like `local`.
 
     Returns
     -------
@@ -93,51 +93,53 @@ def _exponentiate_all(emit, length, L, local, room):
             too_small |= -np.inf < x < LOG_SMALL
             local[t, y] = x
         total += top
-    exponentials(local.reshape(local.size)[:n], room.reshape(room.size)[:n])
+    exponentials(local.reshape(local.size)[:n], scratch.reshape(scratch.size)[:n])
     return np.nan if too_small else total
 
 
 @inner_kernel
 def exponentiate(lattice, length, L, rich, weight, out):
-    """Fill `out.local`, and `weight`: of trans, with emit where it depends on the position.
+    """Write the exponentials of emit to `out.local`, and those of trans (plus emit, if rich) to `weight`.
 
     Returns
     -------
-    What was taken out of all exponents together; NaN where something is too small.
+    The sum of what was subtracted from the exponents; NaN where something is too small.
     """
     trans, emit, beta, turned = lattice.trans, lattice.emit, out.beta, out.turned
     total = _exponentiate_all(emit, 1 if rich else length, L, out.local, beta)
     if rich:
         return total + _exponentiate_steps(trans, emit, 1, length, L, weight, turned)
     if length > 1:
-        # Steps without emissions, which are in `local`.
+        # Transitions alone: the exponentials of emit are in `local`.
         beta[0, :L] = 0.0
         total += (length - 1) * _exponentiate_steps(trans, beta, 0, 1, L, weight, turned)
     return total
 
 
 @inner_kernel
-def _normalize(values, L):
-    """Divide by the sum.
+def normalize(values, rows, L):
+    """Divide `values` float64[·, ·], of which the first `rows` rows and `L` columns count, by their sum.
 
     Returns
     -------
     The sum; NaN where a value is too small.
     """
     total = 0.0
-    for y in range(L):
-        total += values[y]
+    for i in range(rows):
+        for y in range(L):
+            total += values[i, y]
     scale = 1.0 / total
     lost = False
-    for y in range(L):
-        values[y] *= scale
-        lost |= 0.0 < values[y] < SMALL * SMALL
+    for i in range(rows):
+        for y in range(L):
+            values[i, y] *= scale
+            lost |= 0.0 < values[i, y] < SMALL * SMALL
     return np.nan if lost else total
 
 
 @inner_kernel
 def transpose(weight, first, last, L, turned):
-    """Write the transposes of the matrices from `first` to before `last`."""
+    """Write the transposes of the matrices from `first` to before `last` to `turned`."""
     for t in range(first, last):
         for y_prev in range(L):
             for y in range(L):
@@ -150,7 +152,7 @@ def _forward(lattice, length, L, rich, out):
 
     Returns
     -------
-    log Z; NaN where numbers get too small.
+    log Z; NaN where numbers become too small.
     """
     node, local, weight = out.node, out.local, out.weight
     log_z = exponentiate(lattice, length, L, rich, weight, out)
@@ -174,7 +176,7 @@ def _forward(lattice, length, L, rich, out):
             if not rich:
                 for y in range(L):
                     now[y] *= local[t, y]
-        log_z += np.log(_normalize(node[t], L))
+        log_z += np.log(normalize(node[t : t + 1], 1, L))
         if not log_z > -np.inf:
             return log_z
     return log_z
@@ -205,7 +207,7 @@ def _backward(length, L, rich, out):
         both = 0.0
         for y_prev in range(L):
             both += alpha[y_prev] * before[y_prev]
-        # Products down to SMALL ** 6 do underflow, but what is lost is nothing beside a sum that is larger.
+        # Products down to SMALL ** 6 do underflow, but they are negligible in a sum that is larger than this.
         if not both > SMALL**3:
             return False
         for y_prev in range(L):
@@ -217,7 +219,7 @@ def _backward(length, L, rich, out):
             else:
                 for y in range(L):
                     joint[y_prev, y] += share * now[y]
-        if np.isnan(_normalize(before, L)):
+        if np.isnan(normalize(beta[t - 1 : t], 1, L)):
             return False
     if not rich:
         for y_prev in range(L):
@@ -228,14 +230,14 @@ def _backward(length, L, rich, out):
 
 @kernel
 def log_sum(values):
-    """Give log Σ exp(values), -inf for none."""
+    """Return log Σ exp(values), -inf if all are."""
     top = values.max()
     return top if top == -np.inf else top + np.log(np.exp(values - top).sum())
 
 
 @kernel
 def _log_marginals(lattice, length, L, rich, out):
-    """Do the same with logarithms throughout: slow, and right however far the scores lie apart."""
+    """Do the same in the log domain throughout: slow, and correct however far apart the scores are."""
     emit, trans = lattice.emit[:length, :L], lattice.trans
     alpha, beta = out.local, out.beta
     alpha[0, :L] = emit[0]
@@ -274,12 +276,13 @@ def marginals(lattice, length, n_labels, rich, out):
 
     Returns
     -------
-    log Z; -inf where no labelling is possible, and then the marginals mean nothing.
+    log Z; -inf where no labelling is possible, and then the marginals are undefined.
 
     Notes
     -----
-    The scaled recursions of Rabiner 1989 (section V.A) with the maxima taken out before exponentiating,
-    shared transitions once a sequence. Where scores lie too far apart for them, logarithms take over.
+    The scaled recursions of Rabiner 1989 (section V.A), with the maxima subtracted before exponentiating;
+    transitions that all positions share are exponentiated once per sequence. Where scores are too far apart
+    for this, the log domain is used.
     """
     log_z = _forward(lattice, length, n_labels, rich, out)
     if log_z == -np.inf:

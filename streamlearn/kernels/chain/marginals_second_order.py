@@ -2,7 +2,7 @@
 
 P(y | x) = exp(score(x, y)) / Z(x), with the score of `streamlearn.kernels.chain.lattice`.
 
-As in `streamlearn.kernels.chain.viterbi`, what the label in the middle is given leaves first-order steps.
+As in `streamlearn.kernels.chain.viterbi`, a step with a fixed label in the middle is one of the first order.
 """
 
 from collections import namedtuple
@@ -17,22 +17,23 @@ from streamlearn.kernels.chain.marginals import (
     log_sum,
     marginals,
     new_marginals,
+    normalize,
     transpose,
 )
 from streamlearn.kernels.jit import inner_kernel, kernel
 
-# first: Marginals, of which node and edge are of either order; triple float64[L or 0, L, L],
-# [y_{t-1}, y_{t-2}, y_t]: P of each triple, summed over t. The rest is room: weight float64[2, L, L, L]:
-# exponentials of the lattice's triples in 0, and their transposes for each label in the middle in 1; step,
-# alpha float64[T, L, L], [y_prev, y]: exponentials of trans + emit, and forward values, then
-# P(y_{t-1}, y_t); beta float64[2, L, L]: backward values, [y_prev, y] in 0, [y, y_prev] in 1. They are few,
-# since each array costs every call of a kernel a little, in the first order too.
+# first: Marginals, whose node and edge hold the results in either order; triple float64[L or 0, L, L],
+# [y_{t-1}, y_{t-2}, y_t]: P of each triple, summed over t. The others are working arrays: weight
+# float64[2, L, L, L]: exponentials of the lattice's triples in 0, and their transposes for each label in the
+# middle in 1; step, alpha float64[T, L, L], [y_prev, y]: exponentials of trans + emit, and forward values,
+# then P(y_{t-1}, y_t); beta float64[2, L, L]: backward values, [y_prev, y] in 0, [y, y_prev] in 1. They are
+# few, since each array costs every call of a kernel a little, in the first order too.
 Expected = namedtuple("Expected", "first triple weight step alpha beta")
 
 
 @kernel
 def new_expected(lattice):
-    """Allocate for all sequences that `lattice` has room for."""
+    """Allocate for the sequences that `lattice` is allocated for."""
     L = lattice.triple.shape[0]
     longest = lattice.emit.shape[0] if L else 0
     return Expected(
@@ -56,7 +57,7 @@ def expect(lattice, length, n_labels, rich, out):
 
     Returns
     -------
-    log Z; -inf where no labelling is possible, and then the marginals mean nothing.
+    log Z; -inf where no labelling is possible, and then the marginals are undefined.
     """
     if lattice.triple.size:
         out.triple[:] = 0.0
@@ -101,7 +102,7 @@ def _exponentiate_steps(lattice, length, L, rich, out):
 
     Returns
     -------
-    What was taken out of all exponents together; NaN where something is too small.
+    The sum of what was subtracted from the exponents; NaN where something is too small.
     """
     local, weight = out.first.local, out.first.weight
     total = exponentiate(lattice, length, L, rich, out.step if rich else weight, out.first)
@@ -117,33 +118,12 @@ def _exponentiate_steps(lattice, length, L, rich, out):
 
 
 @inner_kernel
-def _normalize(values, L):
-    """Divide by the sum.
-
-    Returns
-    -------
-    The sum; NaN where a value is too small.
-    """
-    total = 0.0
-    for i in range(L):
-        for j in range(L):
-            total += values[i, j]
-    scale = 1.0 / total
-    lost = False
-    for i in range(L):
-        for j in range(L):
-            values[i, j] *= scale
-            lost |= 0.0 < values[i, j] < SMALL * SMALL
-    return np.nan if lost else total
-
-
-@inner_kernel
 def _forward(lattice, length, L, rich, out):
     """Fill `out.alpha` with forward values that sum to 1 at each position.
 
     Returns
     -------
-    log Z; NaN where numbers get too small.
+    log Z; NaN where numbers become too small.
     """
     log_z = (length - 2) * _exponentiate_triples(lattice.triple, L, out.weight[0], out.weight[1])
     log_z += _exponentiate_steps(lattice, length, L, rich, out)
@@ -163,7 +143,7 @@ def _forward(lattice, length, L, rich, out):
                         now[y] += before * weight[y_prev, y_prev2, y]
             for y in range(L):
                 now[y] *= out.step[t, y_prev, y]
-        log_z += np.log(_normalize(out.alpha[t], L))
+        log_z += np.log(normalize(out.alpha[t], L, L))
         if not log_z > -np.inf:
             return log_z
     return log_z
@@ -171,7 +151,7 @@ def _forward(lattice, length, L, rich, out):
 
 @inner_kernel
 def _backward(length, L, out):
-    """Turn forward values into P(y_{t-1}, y_t), and sum the triples up.
+    """Turn forward values into P(y_{t-1}, y_t), and sum the probabilities of triples.
 
     Returns
     -------
@@ -192,7 +172,7 @@ def _backward(length, L, out):
                     before[y_prev, y_prev2] += turned[y_prev, y, y_prev2] * now[y_prev, y]
             for y_prev2 in range(L):
                 both += alpha[y_prev2, y_prev] * before[y_prev, y_prev2]
-        # Products down to SMALL ** 6 do underflow, but what is lost is nothing beside a sum that is larger.
+        # Products down to SMALL ** 6 do underflow, but they are negligible in a sum that is larger than this.
         if not both > SMALL**3:
             return False
         for y_prev in range(L):
@@ -201,7 +181,7 @@ def _backward(length, L, out):
                 alpha[y_prev2, y_prev] = share * before[y_prev, y_prev2]
                 for y in range(L):
                     out.triple[y_prev, y_prev2, y] += share * now[y_prev, y]
-        if np.isnan(_normalize(before, L)):
+        if np.isnan(normalize(before, L, L)):
             return False
         for y_prev2 in range(L):
             for y_prev in range(L):
@@ -215,7 +195,7 @@ def _backward(length, L, out):
 
 @kernel
 def _log_expect(lattice, length, L, rich, out):
-    """Do the same with logarithms throughout: slow, and right however far the scores lie apart."""
+    """Do the same in the log domain throughout: slow, and correct however far apart the scores are."""
     emit, trans, triple = lattice.emit, lattice.trans, lattice.triple
     alpha, now, before = out.alpha, out.beta[0], out.beta[1]
     for t in range(1, length):

@@ -1,14 +1,14 @@
-"""Decoding under a mask: some labels may not come first or last, some pairs of labels may not follow.
+"""Decoding with a mask: some labels may not be first or last, some may not follow each other.
 
-A mask is added to the scores, so that -inf forbids; whatever reads the scores afterwards (the best
-labelling, the k best, marginals) needs to know nothing about it.
+A mask is added to the scores, so that -inf forbids. Everything that reads the scores afterwards (the best
+labelling, the k best, marginals) respects it without further code.
 """
 
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from streamlearn.kernels.arrays import Floats
 from streamlearn.kernels.chain.beam import beam_search, best_prefix
 from streamlearn.kernels.chain.lattice import score
 from streamlearn.kernels.chain.viterbi import viterbi
@@ -25,9 +25,9 @@ class Mask(NamedTuple):
     beam : labels that the search keeps at each position; 0 for all.
     """
 
-    first: NDArray[np.float64]
-    pairs: NDArray[np.float64]
-    last: NDArray[np.float64]
+    first: Floats
+    pairs: Floats
+    last: Floats
     beam: int = 0
 
 
@@ -57,8 +57,8 @@ def _search(lattice, n_labels, rich, mask, path_out):
 def best_labelling(n_labels, rich, weights, plane, share, mask, lattice, path_out):
     """Score a gathered sequence, and find the best labelling that the mask allows.
 
-    The scores stay in `lattice`, masked. Where the mask allows nothing that the search finds, as before the
-    labels that it wants are known, it does not count.
+    The masked scores remain in `lattice`. If the mask forbids all labellings that the search can find, for
+    instance before the labels that it requires are known, it is ignored.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
 """The best labelling of a linear chain, of the first or the second order.
 
-In the second order a state is a pair of labels. For each label in the middle, a step is one of the first
-order, from the label before it to the label after it.
+In the second order a state is a pair of labels. For a fixed label in the middle, a step is one of a
+first-order chain, from the label before it to the label after it.
 """
 
 from collections import namedtuple
@@ -12,9 +12,9 @@ from streamlearn.kernels.jit import inner_kernel, kernel
 
 # Scores are of the best labelling up to a position that ends in a label, or in a pair of labels. best
 # float64[2, L], back int32[T, L]; pair_best float64[2, L, L], [y_prev, y], and pair_back int16[T, L, L],
-# [y_prev, y]: empty in the first order; reach float64[1 or L, L]: the best step from a label, for each label
-# in the middle; before float64[L] and rivals int32[L]: room for one step.
-Trellis = namedtuple("Trellis", "best back pair_best pair_back reach before rivals")
+# [y_prev, y]: empty in the first order; best_step float64[1 or L, L]: the best transition from a label, for
+# each label in the middle; before float64[L] and candidates int32[L]: working arrays of one step.
+Trellis = namedtuple("Trellis", "best back pair_best pair_back best_step before candidates")
 
 
 @kernel
@@ -32,20 +32,20 @@ def new_trellis(longest, n_labels, middles):
 
 
 @inner_kernel
-def _find_reach(trans, L, reach_out):
-    """Find the best transition from each label."""
+def _find_best_step(trans, L, best_step_out):
+    """Find the score of the best transition from each label."""
     for y_prev in range(L):
-        reach_out[y_prev] = trans[y_prev, 0]
+        best_step_out[y_prev] = trans[y_prev, 0]
         for y in range(1, L):
-            reach_out[y_prev] = max(reach_out[y_prev], trans[y_prev, y])
+            best_step_out[y_prev] = max(best_step_out[y_prev], trans[y_prev, y])
 
 
 @inner_kernel
-def _find_rivals(before, trans, reach, n_labels, rivals_out):
-    """Find the previous labels that can win before any label, in ascending order; give how many.
+def _find_candidates(before, trans, best_step, n_labels, candidates_out):
+    """Find the previous labels that can be the best before some label, ascending; return their number.
 
-    Let b be the best previous label. One whose own score plus the best of its transitions (`reach`) is
-    below min_y before[b] + trans[b, y] loses to b before every y: exactly so, since rounding is monotone.
+    Let b be the best previous label. A label whose own score plus its `best_step` is below
+    min_y before[b] + trans[b, y] is worse than b before every y: exactly, since rounding is monotone.
     """
     b = 0
     for y in range(1, n_labels):
@@ -56,20 +56,20 @@ def _find_rivals(before, trans, reach, n_labels, rivals_out):
         least = min(least, before[b] + trans[b, y])
     found = 0
     for y_prev in range(n_labels):
-        if before[y_prev] + reach[y_prev] >= least:
-            rivals_out[found] = y_prev
+        if before[y_prev] + best_step[y_prev] >= least:
+            candidates_out[found] = y_prev
             found += 1
     return found
 
 
 @inner_kernel
-def step(before, trans, rivals, n_rivals, L, now_out, back_out):
-    """Find the best previous label before each label, and the score by then; the first of equal rivals."""
+def step(before, trans, candidates, n_candidates, L, now_out, back_out):
+    """Find the best previous label before each label, of equals the first candidate, and the score so far."""
     for y in range(L):
-        now_out[y] = before[rivals[0]] + trans[rivals[0], y]
-        back_out[y] = rivals[0]
-    for i in range(1, n_rivals):
-        y_prev = rivals[i]
+        now_out[y] = before[candidates[0]] + trans[candidates[0], y]
+        back_out[y] = candidates[0]
+    for i in range(1, n_candidates):
+        y_prev = candidates[i]
         for y in range(L):
             candidate = before[y_prev] + trans[y_prev, y]
             if candidate > now_out[y]:
@@ -79,7 +79,7 @@ def step(before, trans, rivals, n_rivals, L, now_out, back_out):
 
 @inner_kernel
 def viterbi(lattice, n_labels, rich, path_out):
-    """Find the labelling of the highest score; ties go to the lower label, decided from the last position.
+    """Find the labelling of the highest score; ties are won by the lower label, from the last position on.
 
     Parameters
     ----------
@@ -93,20 +93,20 @@ def viterbi(lattice, n_labels, rich, path_out):
     if lattice.triple.size and path_out.size > 2:
         return _viterbi_of_pairs(lattice, n_labels, rich, path_out)
     L, emit = n_labels, lattice.emit
-    best, back, rivals = lattice.trellis.best, lattice.trellis.back, lattice.trellis.rivals
-    reach = lattice.trellis.reach[0]
+    best, back, candidates = lattice.trellis.best, lattice.trellis.back, lattice.trellis.candidates
+    best_step = lattice.trellis.best_step[0]
     length = path_out.size
-    n_rivals = L
+    n_candidates = L
     for y in range(L):
         best[0, y] = emit[0, y]
-        rivals[y] = y
-    _find_reach(lattice.trans[0], L, reach)
+        candidates[y] = y
+    _find_best_step(lattice.trans[0], L, best_step)
     for t in range(1, length):
         before, now = best[(t - 1) & 1], best[t & 1]
         trans = lattice.trans[t if rich else 0]
         if not rich:
-            n_rivals = _find_rivals(before, trans, reach, L, rivals)
-        step(before, trans, rivals, n_rivals, L, now, back[t])
+            n_candidates = _find_candidates(before, trans, best_step, L, candidates)
+        step(before, trans, candidates, n_candidates, L, now, back[t])
         for y in range(L):
             now[y] += emit[t, y]
     final = best[(length - 1) & 1]
@@ -122,25 +122,26 @@ def viterbi(lattice, n_labels, rich, path_out):
 
 @inner_kernel
 def _viterbi_of_pairs(lattice, L, rich, path_out):
-    """Do the same where T > 2 and triples of labels have scores."""
+    """Do the same if T > 2 and triples of labels have scores."""
     emit, triple = lattice.emit, lattice.triple
-    before, rivals, reach = lattice.trellis.before, lattice.trellis.rivals, lattice.trellis.reach
-    best, back = lattice.trellis.pair_best, lattice.trellis.pair_back
+    trellis = lattice.trellis
+    before, candidates, best_step = trellis.before, trellis.candidates, trellis.best_step
+    best, back = trellis.pair_best, trellis.pair_back
     length = path_out.size
     for y_prev in range(L):
-        _find_reach(triple[y_prev], L, reach[y_prev])
+        _find_best_step(triple[y_prev], L, best_step[y_prev])
         for y in range(L):
-            # Added as at every later position, and as `k_best` does: alike to the last bit.
-            step_up = lattice.trans[1 if rich else 0, y_prev, y] + emit[1, y]
-            best[1, y_prev, y] = emit[0, y_prev] + step_up
+            # Added in the same order as at later positions, and as `k_best` does: equal to the last bit.
+            increase = lattice.trans[1 if rich else 0, y_prev, y] + emit[1, y]
+            best[1, y_prev, y] = emit[0, y_prev] + increase
     for t in range(2, length):
         trans = lattice.trans[t if rich else 0]
         for y_prev in range(L):
             for y_prev2 in range(L):
                 before[y_prev2] = best[(t - 1) & 1, y_prev2, y_prev]
-            n_rivals = _find_rivals(before, triple[y_prev], reach[y_prev], L, rivals)
+            n_candidates = _find_candidates(before, triple[y_prev], best_step[y_prev], L, candidates)
             now = best[t & 1, y_prev]
-            step(before, triple[y_prev], rivals, n_rivals, L, now, back[t, y_prev])
+            step(before, triple[y_prev], candidates, n_candidates, L, now, back[t, y_prev])
             for y in range(L):
                 now[y] += trans[y_prev, y] + emit[t, y]
     final = best[(length - 1) & 1]

@@ -1,12 +1,13 @@
 """From the value ids of a batch to the rows of its features: keys and lookups, sequence after sequence.
 
-One call a batch, so that the learning thread asks for the interpreter once, and the keys of a sequence are
-looked up while they are in the nearest cache.
+There is one call per batch, so that the learning thread takes the interpreter lock once, and the keys of a
+sequence are looked up while they are in the first-level cache.
 """
 
 import numpy as np
 
-from streamlearn.kernels.features.keys import read_values, sequence_keys
+from streamlearn.kernels.arrays import Int16s, Int32s, Int64s, Uint64s
+from streamlearn.kernels.features.keys import Macros, read_values, sequence_keys
 from streamlearn.kernels.features.table import add_rows, find_rows
 from streamlearn.kernels.jit import kernel
 from streamlearn.kernels.sizes import longest_sequence
@@ -14,7 +15,7 @@ from streamlearn.kernels.sizes import longest_sequence
 
 @kernel
 def _keys(macros, values, first, last, by_template, keys_out):
-    """Write the keys of one sequence, position after position; `by_template` is room to work in."""
+    """Write the keys of one sequence, position after position; `by_template` is overwritten."""
     K, length = macros.seeds.size, last - first
     turned = by_template[: K * length].reshape(K, length)
     sequence_keys(macros, values, first, last, turned)
@@ -24,12 +25,14 @@ def _keys(macros, values, first, last, by_template, keys_out):
 
 
 @kernel
-def find_features(macros, values, starts, slots, row_keys, rows_out):
+def find_features(
+    macros: Macros, values: Uint64s, starts: Int64s, slots: Int32s, row_keys: Uint64s, rows_out: Int32s
+) -> None:
     """Look up the features of a batch without inserting.
 
     Parameters
     ----------
-    macros : Macros of K templates.
+    macros : of K templates.
     values : uint64[n, V], id of each view's value at each position.
     starts : int64[N + 1], where each sequence begins in `values`.
     slots, row_keys : the table, as in `streamlearn.kernels.features.table`.
@@ -46,21 +49,29 @@ def find_features(macros, values, starts, slots, row_keys, rows_out):
 
 @kernel
 def add_features(
-    macros, values, starts, n_rows, slots, row_keys, row_templates, row_values, rows_out
-):  # fmt: skip
-    """Look up the features of a batch in order, giving unknown ones the next rows while there is room.
+    macros: Macros,
+    values: Uint64s,
+    starts: Int64s,
+    n_rows: int,
+    slots: Int32s,
+    row_keys: Uint64s,
+    row_templates: Int16s,
+    row_values: Uint64s,
+    rows_out: Int32s,
+) -> tuple[int, int]:
+    """Look up the features of a batch in order, assigning the next rows to unknown ones while there is room.
 
     Parameters
     ----------
     macros, values, starts : as in `find_features`.
     n_rows, slots, row_keys : as in `streamlearn.kernels.features.table.add_rows`.
-    row_templates : int16[capacity], set for new rows: the template; or int16[0] where nobody asks.
-    row_values : uint64[capacity, ≥ macros of any template], set for new rows: what the template read.
+    row_templates : int16[capacity], set for new rows: the template; or int16[0] where it is not recorded.
+    row_values : uint64[capacity, ≥ macros of any template], set for new rows: the values the template read.
     rows_out : int32[n · K]; `ABSENT` where the table was full.
 
     Returns
     -------
-    (rows in use after, lookups that were refused for want of room).
+    (rows in use after, lookups that were refused because the table was full).
     """
     K = macros.seeds.size
     room = longest_sequence(starts) * K

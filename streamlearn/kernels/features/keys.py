@@ -14,7 +14,7 @@ Macros = namedtuple("Macros", "seeds macro_starts shifts views pad_before pad_af
 
 @kernel
 def mix(key, value):
-    """Fold the 64-bit `value` into `key` by the finaliser of splitmix64; two values never give one key."""
+    """Mix the 64-bit `value` into `key` by the finaliser of splitmix64: one-to-one in `value`."""
     z = key * np.uint64(0x9E3779B97F4A7C15) + value
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
@@ -25,8 +25,8 @@ def mix(key, value):
 def sequence_keys(macros, values, first, last, keys_out):
     """Expand every template at every position of one sequence.
 
-    Template by template and macro by macro, so that the inner loop is one shift of one view over all
-    positions: without a branch it is done for several positions at once (a quarter of the time).
+    The order is template by template and macro by macro, so that the inner loop is one shift of one view over
+    all positions: without a branch it is vectorised (a quarter of the time).
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ def sequence_keys(macros, values, first, last, keys_out):
         keys[:] = macros.seeds[k]
         for m in range(macros.macro_starts[k], macros.macro_starts[k + 1]):
             shift, view = macros.shifts[m], macros.views[m]
-            # Positions from which the macro reads inside of the sequence.
+            # Positions at which the macro reads inside of the sequence.
             begin, end = min(max(-shift, 0), length), max(min(length - shift, length), 0)
             for t in range(begin):
                 keys[t] = mix(keys[t], macros.pad_before[-shift - t - 1])
@@ -53,7 +53,7 @@ def sequence_keys(macros, values, first, last, keys_out):
 
 @kernel
 def read_values(macros, k, values, t, first, last, ids_out):
-    """Tell what template `k` read at position `t` of the sequence `first`..`last`, a macro an id."""
+    """Write what template `k` read at position `t` of the sequence `first`..`last`, one id for each macro."""
     begin = macros.macro_starts[k]
     for m in range(begin, macros.macro_starts[k + 1]):
         at = t + macros.shifts[m]

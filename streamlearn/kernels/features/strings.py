@@ -1,18 +1,19 @@
-"""Hashes of many strings at once, to look their values up by."""
+"""Hashes of many strings at once, for looking up their values."""
 
 import numpy as np
 
+from streamlearn.kernels.arrays import Uint8s, Uint64s
 from streamlearn.kernels.features.keys import mix
 from streamlearn.kernels.jit import kernel
 
 
 @kernel
-def hash_strings(text, separator, hashes_out):
-    """Hash strings that stand one after the other, eight bytes at a time and then by their length.
+def hash_strings(text: Uint8s, separator: int, hashes_out: Uint64s) -> int:
+    """Hash concatenated strings, eight bytes at a time and then their length.
 
-    Two strings of one length up to eight bytes never share a hash, because `mix` is one-to-one. Of others
-    a pair does with a chance of 2**-64, as it does for the ids themselves. The hashes are not for keeping:
-    nothing that is stored may depend on them.
+    Two strings of the same length up to eight bytes never have the same hash, because `mix` is one-to-one.
+    Other pairs collide with probability 2**-64, as the ids themselves do. Nothing that is stored may depend
+    on these hashes.
 
     Parameters
     ----------
@@ -21,7 +22,7 @@ def hash_strings(text, separator, hashes_out):
 
     Returns
     -------
-    How many strings there are; those after the n-th are not hashed.
+    The number of strings; those after the n-th are not hashed.
     """
     found = 0
     hashed, word, length = np.uint64(0), np.uint64(0), 0

@@ -1,12 +1,13 @@
 """A bounded open-addressing hash table from 64-bit keys to dense row numbers.
 
-Rows are given in the order of first sighting, so the most frequent features lie together in the first
-rows of every weight array, and a checkpoint holds only the rows in use. A slot holds row + 1 (0 = empty);
-the keys lie by row, where the frequent ones share cache lines.
+Rows are numbered in the order of first sighting, so that the most frequent features are next to each other in
+the first rows of every weight array, and a checkpoint holds only the rows in use. A slot holds row + 1 (0 =
+empty); the keys are stored by row, where the frequent ones share cache lines.
 """
 
 import numpy as np
 
+from streamlearn.kernels.arrays import Int32s, Int64s, Uint64s
 from streamlearn.kernels.jit import kernel
 
 ABSENT = np.int32(-1)
@@ -14,7 +15,7 @@ ABSENT = np.int32(-1)
 
 @kernel
 def find(key, slots, row_keys):
-    """Give the slot of `key`, or the empty slot where it belongs (linear probing)."""
+    """Return the slot of `key`, or the empty slot where it belongs (linear probing)."""
     mask = np.uint64(slots.size - 1)
     slot = key & mask
     while True:
@@ -26,9 +27,9 @@ def find(key, slots, row_keys):
 
 @kernel
 def _guess_rows(keys, slots, rows_out):
-    """Read the row in the first slot of each key: right for most, -1 where there is none.
+    """Read the row in the first slot of each key: correct for most, -1 where there is none.
 
-    The loads do not wait for one another, nor for a comparison, so that many are under way at once.
+    The loads depend neither on each other nor on a comparison, so that many are in flight at once.
     """
     mask = np.uint64(slots.size - 1)
     for i in range(keys.size):
@@ -36,7 +37,7 @@ def _guess_rows(keys, slots, rows_out):
 
 
 @kernel
-def find_rows(keys, slots, row_keys, rows_out):
+def find_rows(keys: Uint64s, slots: Int32s, row_keys: Uint64s, rows_out: Int32s) -> None:
     """Look up many keys without inserting: `rows_out` int32, `ABSENT` for unknown ones."""
     _guess_rows(keys, slots, rows_out)
     for i in range(keys.size):
@@ -46,8 +47,10 @@ def find_rows(keys, slots, row_keys, rows_out):
 
 
 @kernel
-def add_rows(keys, n_rows, slots, row_keys, rows_out, new_out):
-    """Look up many keys in order, giving unknown ones the next rows while there is room.
+def add_rows(
+    keys: Uint64s, n_rows: int, slots: Int32s, row_keys: Uint64s, rows_out: Int32s, new_out: Int64s
+) -> tuple[int, int]:
+    """Look up many keys in order, assigning the next rows to unknown ones while there is room.
 
     Parameters
     ----------
@@ -56,11 +59,11 @@ def add_rows(keys, n_rows, slots, row_keys, rows_out, new_out):
     slots : int32[power of two], more than `row_keys.size`, changed in place.
     row_keys : uint64[capacity], changed in place.
     rows_out : int32[n]; `ABSENT` where the table was full.
-    new_out : int64[n], where in `keys` each new row was first seen.
+    new_out : int64[n], the place in `keys` where each new row was first seen.
 
     Returns
     -------
-    (rows in use after, lookups that were refused for want of room).
+    (rows in use after, lookups that were refused because the table was full).
     """
     capacity = row_keys.size
     before = n_rows
@@ -70,7 +73,7 @@ def add_rows(keys, n_rows, slots, row_keys, rows_out, new_out):
         row = rows_out[i]
         if row >= 0 and row_keys[row] == keys[i]:
             continue
-        # An empty slot may have been taken by a key before this one.
+        # A key before this one may have filled a slot that was empty.
         slot = find(keys[i], slots, row_keys)
         row = slots[slot] - 1
         if row < 0:

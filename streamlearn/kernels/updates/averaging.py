@@ -1,19 +1,19 @@
-"""Averages of all weight vectors so far, kept by one more plane: predictions are made with w − u / due.
+"""The average of all weight vectors so far, computed lazily with one additional plane of the weights.
 
-Plane 0 of the weights is w; plane 1 is u = Σ due(s) · Δ over all changes Δ of w, where s is the number of
-sequences learned before the one that makes the change. A change at s is in the weights w_{s+1}, w_{s+2}, …
-after each later sequence, so that once n sequences are learned w − u / due(n) is
+Plane 0 of the weights is w; plane 1 is u = Σ f(s) · Δ over all changes Δ of w, where s is the number of
+sequences learned before the one that makes the change, and f is `average_factor`. A change at s is part of
+the weights w_{s+1}, w_{s+2}, … after each later sequence. After n sequences, w − u / f(n) is therefore
 
-- with due(s) = s: their average (1/n) Σ_{t≤n} w_t (the averaged parameters γ of Collins 2002),
-  since it weighs a change by (n − s) / n;
-- with due(s) = ρ^−s: the fading average E_n = (1 − ρ) Σ_{t≤n} ρ^{n−t} w_t, which is E ← ρ E + (1 − ρ) w
-  after each sequence, from E = 0, since it weighs a change by 1 − ρ^{n−s}.
+- with f(s) = s: their average (1/n) Σ_{t≤n} w_t (the averaged parameters γ of Collins 2002), since a change
+  has the weight (n − s) / n;
+- with f(s) = ρ^−s: the exponential moving average E_n = (1 − ρ) Σ_{t≤n} ρ^{n−t} w_t, which is
+  E ← ρ E + (1 − ρ) w after each sequence, from E = 0, since a change has the weight 1 − ρ^{n−s}.
 
-A change costs one addition, and features that are idle cost nothing, for either average.
+With either average a change costs one addition, and features that are not active cost nothing.
 
-ρ^−s = 2^(s / half-life) would overflow, so that u is kept as a multiple of 2^base, and scaled down, exactly,
-whenever the base moves on. The base depends on the count of sequences alone: neither the cut into batches
-nor a restart changes a bit.
+ρ^−s = 2^(s / half-life) would overflow. u is therefore stored divided by 2^base, and divided further, which
+is exact, whenever the base grows. The base depends only on the number of sequences: neither how the stream
+is cut into batches nor a restart changes a bit.
 """
 
 from typing import NamedTuple
@@ -41,8 +41,8 @@ _STRIDE = 512.0
 
 
 @inner_kernel
-def due(averaging, count):
-    """Give the factor of a change in plane 1, where `count` sequences were learned before; 0 for none."""
+def average_factor(averaging, count):
+    """Return f(count): how many times a change of w is added to plane 1; 0 where there is no average."""
     if averaging.kind == AVERAGE_ALL:
         return float(count)
     if averaging.kind == AVERAGE_EXPONENTIAL:
@@ -53,10 +53,10 @@ def due(averaging, count):
 
 
 @inner_kernel
-def share(averaging, count):
-    """Give what is taken of plane 1 from plane 0 for predictions, once `count` sequences are learned."""
-    owed = due(averaging, count)
-    return 1.0 / owed if owed else 0.0
+def average_share(averaging: Averaging, count: int) -> float:
+    """Return the multiple of plane 1 that predictions subtract from plane 0 after `count` sequences."""
+    factor = average_factor(averaging, count)
+    return 1.0 / factor if factor else 0.0
 
 
 @inner_kernel
@@ -66,7 +66,7 @@ def _base(averaging, count):
 
 @inner_kernel
 def _scale_plane(weights, used, factor):
-    """Multiply plane 1 of the rows in use; by loops, which compile in a fifth of the time of slices."""
+    """Multiply plane 1 of the rows in use, in loops: they compile five times as fast as slices."""
     for row in range(used):
         for slot in range(weights.shape[2]):
             for y in range(weights.shape[3]):
@@ -75,13 +75,13 @@ def _scale_plane(weights, used, factor):
 
 @inner_kernel
 def rescale(averaging, count, used, weights):
-    """Move plane 1 to the base of `count` learned sequences; to be called after each of them.
+    """Convert plane 1 to the base for `count` learned sequences; to be called after each of them.
 
-    `used` is how many rows of nodes and of edges are in use.
+    `used` holds the number of rows of nodes and of edges in use.
     """
     if averaging.kind == AVERAGE_EXPONENTIAL:
-        moved = _base(averaging, count) - _base(averaging, count - 1)
-        if moved:
-            _scale_plane(weights.node, used[0], 2.0**-moved)
-            _scale_plane(weights.edge, used[1], 2.0**-moved)
-            _scale_plane(weights.triple, weights.triple.shape[0], 2.0**-moved)
+        growth = _base(averaging, count) - _base(averaging, count - 1)
+        if growth:
+            _scale_plane(weights.node, used[0], 2.0**-growth)
+            _scale_plane(weights.edge, used[1], 2.0**-growth)
+            _scale_plane(weights.triple, weights.triple.shape[0], 2.0**-growth)

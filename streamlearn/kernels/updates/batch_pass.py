@@ -2,10 +2,8 @@
 
 from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
 from streamlearn.data import Rows
+from streamlearn.kernels.arrays import Floats, Int32s
 from streamlearn.kernels.chain.mask import Mask
 from streamlearn.kernels.spans import SpanMarks
 
@@ -17,24 +15,24 @@ class Pass(NamedTuple):
     ----------
     rows : the active rows of the weights.
     labels : int32[n], gold label numbers.
-    labels_known : int32[N], how many labels are known once each sequence has been read.
+    labels_known : int32[N], the number of labels known once each sequence has been read.
     importance : float64[N], weight of each sequence.
     n_labels : labels known before the first sequence. Only labels known before a sequence are predicted.
     plain_edges : whether transitions that do not depend on the position are learned.
     mask : of predictions; updates ignore it.
     marks : what the labels mean for spans.
-    predicted_out : int32[n], what the weights that had not seen the sequence predict; -1 while no label is
-        known.
+    predicted_out : int32[n], the prediction of the weights before they learn the sequence; -1 while no label
+        is known.
     loss_out : float64[N], the learner's loss of each sequence before its update.
     """
 
     rows: Rows
-    labels: NDArray[np.int32]
-    labels_known: NDArray[np.int32]
-    importance: NDArray[np.float64]
+    labels: Int32s
+    labels_known: Int32s
+    importance: Floats
     n_labels: int
     plain_edges: bool
     mask: Mask
     marks: SpanMarks
-    predicted_out: NDArray[np.int32]
-    loss_out: NDArray[np.float64]
+    predicted_out: Int32s
+    loss_out: Floats

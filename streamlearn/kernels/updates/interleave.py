@@ -1,26 +1,27 @@
-"""Choosing and copying sequences of a batch: for second looks at recent ones."""
+"""Experience replay: choosing earlier sequences, and copying what belongs to them."""
 
 import numpy as np
 
+from streamlearn.kernels.arrays import AnyArray, Int64s
 from streamlearn.kernels.features.keys import mix
 from streamlearn.kernels.jit import kernel
 
 
 @kernel
-def interleave(starts, first, count, tokens, looks, order_out):
-    """Follow each sequence from `first` on by looks at ones before it, drawn by its number in the stream.
+def interleave(starts: Int64s, first: int, count: int, tokens: int, looks: int, order_out: Int64s) -> int:
+    """Order the sequences from `first` on, each followed by earlier ones, drawn by its number in the stream.
 
     Parameters
     ----------
     starts : int64[N + 1], where each sequence begins; those before `first` were learned earlier.
-    count : sequences of the stream before `first`, looks not counted.
-    tokens : only sequences that lie wholly in so many tokens before a sequence are looked at after it.
-    looks : how many looks follow each sequence.
+    count : sequences of the stream before `first`, without replayed ones.
+    tokens : after a sequence, only those that lie completely in the `tokens` tokens before it are replayed.
+    looks : replayed sequences after each one.
     order_out : int64[(N - first) · (1 + looks)], the sequences in the order of learning.
 
     Returns
     -------
-    How many of `order_out` were filled: a sequence with none before it is followed by no look.
+    The number of values written to `order_out`: nothing is replayed after a sequence with none before it.
     """
     filled, low = 0, 0
     for i in range(first, starts.size - 1):
@@ -38,8 +39,8 @@ def interleave(starts, first, count, tokens, looks, order_out):
 
 
 @kernel
-def take_positions(order, starts, values, values_out):
-    """Copy what belongs to the positions of the chosen sequences, one value each; give how many."""
+def take_positions(order: Int64s, starts: Int64s, values: AnyArray, values_out: AnyArray) -> int:
+    """Copy the values of the positions of the chosen sequences, one value each; return their number."""
     filled = 0
     for k in range(order.size):
         for t in range(starts[order[k]], starts[order[k] + 1]):
@@ -49,8 +50,15 @@ def take_positions(order, starts, values, values_out):
 
 
 @kernel
-def take_rows(order, starts, row_starts, rows, row_starts_out, rows_out):
-    """Copy the active rows (or their values) of the chosen sequences, and where each position's begin."""
+def take_rows(
+    order: Int64s,
+    starts: Int64s,
+    row_starts: Int64s,
+    rows: AnyArray,
+    row_starts_out: Int64s,
+    rows_out: AnyArray,
+) -> None:
+    """Copy the active rows (or their values) of the chosen sequences, and where those of a position begin."""
     position, filled = 0, 0
     row_starts_out[0] = 0
     for k in range(order.size):

@@ -1,7 +1,7 @@
-"""SETGAMMA of SWVP: how much each mixed assignment counts in an update (Dror & Reichart 2016, 4 and 5).
+"""SETGAMMA of SWVP: the weight of each mixed assignment in an update (Dror & Reichart 2016, 4 and 5).
 
-A new strategy is a kernel that turns margins into weights ≥ 0, a code and a branch in `_weigh`, and a name
-in `streamlearn.learners.swvp` and in the configuration. What the weights must fulfil is seen to here.
+A new strategy is a kernel that turns margins into weights ≥ 0, a constant and a branch in `_weigh`, and a
+name in `streamlearn.choices` and `streamlearn.learners.swvp`. `set_gamma` enforces the conditions on weights.
 """
 
 from typing import NamedTuple
@@ -34,8 +34,8 @@ class Gamma(NamedTuple):
 def set_gamma(margins, gamma, gamma_out):
     """Weigh mixed assignments by their margins s_J = w · (Φ(x, y) − Φ(x, m^J)); s_J ≤ 0 is a violation.
 
-    The weights sum to 1 and, where `gamma.conditioned`, Σ γ_J s_J ≤ 0 as condition (2) demands: while it does
-    not hold, the non-violation with the largest margin is left out, as the paper's section 5 suggests.
+    The weights sum to 1 and, where `gamma.conditioned`, Σ γ_J s_J ≤ 0 as condition (2) requires: while it
+    does not hold, the non-violation with the largest margin is left out, as the paper's section 5 suggests.
 
     Parameters
     ----------
@@ -44,8 +44,8 @@ def set_gamma(margins, gamma, gamma_out):
 
     Returns
     -------
-    Whether there are such weights: not where nothing is a violation, all margins are 0, or no violation has
-    a weight. The update has to back off then.
+    Whether such weights exist: not if there is no violation, all margins are 0, or no violation has a weight
+    above 0. The update has to back off then.
     """
     used, sizes = np.empty(margins.size, np.int64), np.empty(margins.size)
     n, violations, most = 0, 0, 0.0
@@ -70,7 +70,7 @@ def set_gamma(margins, gamma, gamma_out):
 
 @kernel
 def _normalise(gamma_out):
-    """Make weights sum to 1; give False if they are all 0."""
+    """Make weights sum to 1; return False if they are all 0."""
     total = 0.0
     for j in range(gamma_out.size):
         total += gamma_out[j]
@@ -83,7 +83,7 @@ def _normalise(gamma_out):
 
 @kernel
 def _weigh(weighting, sizes, beta, weights_out):
-    """Give weights for n ≥ 1 mixed assignments by |s_J|, of which the largest is above 0."""
+    """Compute the weights of n ≥ 1 mixed assignments from |s_J|, the largest of which is above 0."""
     if weighting == WEIGHTED_MARGIN:
         weighted_margin(sizes, beta, weights_out)
     else:
@@ -92,7 +92,7 @@ def _weigh(weighting, sizes, beta, weights_out):
 
 @kernel
 def weighted_margin(sizes, beta, weights_out):
-    """γ_J ∝ |s_J|^β, by the share of the largest so that no power overflows."""
+    """Set γ_J ∝ |s_J|^β, relative to the largest so that no power overflows."""
     most = 0.0
     for j in range(sizes.size):
         most = max(most, sizes[j])
@@ -102,7 +102,7 @@ def weighted_margin(sizes, beta, weights_out):
 
 @kernel
 def weighted_margin_rank(sizes, beta, weights_out):
-    """γ_J ∝ ((n − r_J) / n)^β, where r_J = 0 is the rank of the largest |s_J|; ties share the mean rank."""
+    """Set γ_J ∝ ((n − r_J) / n)^β, where the largest |s_J| has rank r_J = 0; ties share the mean rank."""
     n = sizes.size
     for j in range(n):
         larger, equal = 0, 0
@@ -117,7 +117,7 @@ def weighted_margin_rank(sizes, beta, weights_out):
 def _drop(margins, gamma_out):
     """Leave out non-violations until the weighted margins sum to 0 or less.
 
-    The largest margin goes first, and of equals the first.
+    The one with the largest margin is left out first; of equal margins, the first one.
     """
     while True:
         total = 0.0

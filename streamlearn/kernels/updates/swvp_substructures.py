@@ -1,11 +1,12 @@
-"""JJ of SWVP: the substructures of a wrong prediction that an update looks at (Dror & Reichart 2016, 3.1, 5).
+"""JJ of SWVP: the substructures of a wrong prediction that an update uses (Dror & Reichart 2016, 3.1 and 5).
 
 A substructure J is a set of positions. Its mixed assignment m^J is the prediction in J and the gold labelling
-elsewhere, so only the wrong positions in J matter: every strategy gives sets of wrong positions, ascending,
-none empty and no two alike. All else (margins, γ, conditions, back-off, update) works for any such sets.
+elsewhere, so only the wrong positions in J matter: every strategy writes sets of wrong positions, ascending,
+none empty and no two equal. Everything else (margins, γ, conditions, back-off, update) works for any such
+sets.
 
-A new strategy is a kernel that writes its sets to `sets_out` and gives their number, a code and a branch in
-`find_substructures`, and a name in `streamlearn.learners.swvp` and in the configuration.
+A new strategy is a kernel that writes its sets to `sets_out` and returns their number, a constant and a
+branch in `find_substructures`, and a name in `streamlearn.choices` and `streamlearn.learners.swvp`.
 """
 
 from collections import namedtuple
@@ -33,7 +34,7 @@ def new_substructures(longest, max_errors):
 
 @kernel
 def find_substructures(strategy, wrong, gold, path, marks, max_errors, order, sets_out):
-    """Give the number of sets that a strategy writes.
+    """Write the sets of a strategy; return their number.
 
     Parameters
     ----------
@@ -56,7 +57,7 @@ def find_substructures(strategy, wrong, gold, path, marks, max_errors, order, se
 
 @kernel
 def single(wrong, sets_out):
-    """Give every wrong position alone: the paper's choice."""
+    """Write every wrong position as a set of its own: the paper's choice."""
     for i in range(wrong.size):
         sets_out.positions[i] = wrong[i]
         sets_out.starts[i + 1] = i + 1
@@ -65,7 +66,7 @@ def single(wrong, sets_out):
 
 @kernel
 def whole(wrong, sets_out):
-    """Give all positions: Collins' perceptron."""
+    """Write all wrong positions as one set: Collins' perceptron."""
     for i in range(wrong.size):
         sets_out.positions[i] = wrong[i]
     sets_out.starts[1] = wrong.size
@@ -74,11 +75,11 @@ def whole(wrong, sets_out):
 
 @kernel
 def blocks(wrong, order, sets_out):
-    """Give maximal runs of wrong positions, of those with fewer than `order` right ones in between.
+    """Write maximal runs of wrong positions, with fewer than `order` correct ones in between.
 
-    No part of the score then sees two blocks: the prediction with a block set right scores less by just the
-    margin of the block's mixed assignment, and not more, the prediction being the best. Every block is a
-    violation, and any γ meets condition (2).
+    No feature then depends on the labels of two blocks. If a block of the prediction is corrected, the score
+    changes by exactly the margin of the block's mixed assignment; since the prediction has the best score,
+    this margin is not above 0. Every block is a violation, and any γ meets condition (2).
     """
     n = 0
     for i in range(wrong.size):
@@ -91,7 +92,7 @@ def blocks(wrong, order, sets_out):
 
 @kernel
 def all_subsets(wrong, max_errors, order, sets_out):
-    """Give every set of wrong positions where there are `max_errors` or fewer, else blocks."""
+    """Write every set of wrong positions if there are `max_errors` or fewer, otherwise blocks."""
     if wrong.size > max_errors:
         return blocks(wrong, order, sets_out)
     end = 0
@@ -106,9 +107,9 @@ def all_subsets(wrong, max_errors, order, sets_out):
 
 @kernel
 def spans(wrong, gold, path, marks, sets_out):
-    """Give the spans of the gold and of the predicted labelling, as far as they are wrong.
+    """Write the wrong positions of each span of the gold and of the predicted labelling.
 
-    A span is what `streamlearn.kernels.spans` takes for one; wrong positions outside of any are in no set.
+    Spans are those of `streamlearn.kernels.spans`. Wrong positions outside of all spans are in no set.
     """
     n = _spans_of(gold, wrong, marks, 0, sets_out)
     return _spans_of(path, wrong, marks, n, sets_out)
@@ -116,12 +117,12 @@ def spans(wrong, gold, path, marks, sets_out):
 
 @kernel
 def _spans_of(labelling, wrong, marks, n, sets_out):
-    """Add the spans of one labelling to `n` sets."""
+    """Add the spans of one labelling to `n` sets; return the number of sets."""
     end = sets_out.starts[n]
     mark, type_ = 0, 0
     i = 0
     for t in range(labelling.size + 1):
-        # Behind the last position stands one that is outside.
+        # The position after the last one is outside.
         mark_next = marks.marks[labelling[t]] if t < labelling.size else 0
         type_next = marks.types[labelling[t]] if t < labelling.size else 0
         if end > sets_out.starts[n] and not joined(mark, type_, mark_next, type_next):
@@ -138,9 +139,9 @@ def _spans_of(labelling, wrong, marks, n, sets_out):
 
 @kernel
 def _close(n, end, sets_out):
-    """End set `n`, unless it is one of those before; give how many were added."""
+    """Close set `n`, unless it equals one before it; return how many sets were added, 0 or 1."""
     begin = sets_out.starts[n]
-    # Of two spans, the wrong positions are the same if the first and their number are.
+    # Two spans have the same wrong positions if their number and the first of them are equal.
     for j in range(n):
         other = sets_out.starts[j]
         same = sets_out.starts[j + 1] - other == end - begin

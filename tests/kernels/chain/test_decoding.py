@@ -6,20 +6,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from streamlearn.kernels.chain.decoding import decode, decode_k_best, decode_marginals
+from streamlearn.kernels.chain.decoding import Decoding, decode, decode_k_best, decode_marginals
 from streamlearn.kernels.chain.mask import ANYTHING, Mask
 from tests import naive
-from tests.kernels.lattices import dense_scores, make_mask, make_rows, make_weights
+from tests.kernels.lattices import dense_scores, lengths_up_to, make_mask, make_rows, make_weights, seeds
 
-seeds = st.integers(0, 2**32 - 1).map(np.random.default_rng)
 K = 5
 
 
 @st.composite
 def problems(draw):
-    """Draw the arguments that all ways of decoding share, and [(L, T, score of a labelling)]."""
+    """Draw what to decode, and [(L, T, score of a labelling)]."""
     rng, labels = draw(seeds), draw(st.integers(1, 3))
-    lengths = draw(st.lists(st.integers(1, 4), min_size=1, max_size=4))
+    lengths = draw(lengths_up_to(4))
     edge_features = draw(st.integers(0, 2))
     plane, share = draw(st.integers(0, 1)), draw(st.sampled_from([0.0, 0.25]))
     rows = make_rows(rng, lengths, edge_features=edge_features, weighted=draw(st.booleans()))
@@ -29,11 +28,11 @@ def problems(draw):
     for i, length in enumerate(lengths):
         emit, trans, triples = dense_scores(rows, i, labels, weights, plane, share)
         scored.append((labels, length, masked_score(emit, trans, triples, mask, labels)))
-    return (rows, labels, plane, share, mask, weights), scored
+    return Decoding(rows, labels, plane, share, mask, weights), scored
 
 
 def masked_score(emit, trans, triples, mask, labels):
-    """Give the score of allowed labellings, or of all if the mask allows none."""
+    """Return the score of allowed labellings, or of all if the mask allows none."""
 
     def plain(path):
         return naive.path_score(emit, trans, path, triples)
@@ -55,22 +54,22 @@ def cut(starts, array):
 @settings(max_examples=80, deadline=None)
 @given(problem=problems())
 def test_decoding_finds_the_best_of_what_is_allowed_and_changes_no_weight(problem):
-    arguments, scored = problem
-    before = [array.copy() for array in arguments[-1]]
-    path = np.empty(arguments[0].starts[-1], np.int32)
-    decode(*arguments, path)
-    for found, one in zip(cut(arguments[0].starts, path), scored, strict=True):
+    task, scored = problem
+    before = [array.copy() for array in task.weights]
+    path = np.empty(task.rows.starts[-1], np.int32)
+    decode(task, path)
+    for found, one in zip(cut(task.rows.starts, path), scored, strict=True):
         assert found.tolist() == naive.best_labelling(*one)[1]
-    assert all(np.array_equal(*pair) for pair in zip(before, arguments[-1], strict=True))
+    assert all(np.array_equal(*pair) for pair in zip(before, task.weights, strict=True))
 
 
 @settings(max_examples=60, deadline=None)
 @given(problem=problems())
 def test_probabilities_are_those_among_what_is_allowed(problem):
-    arguments, scored = problem
-    starts = arguments[0].starts
+    task, scored = problem
+    starts = task.rows.starts
     token, sequence, log_z = np.empty(starts[-1]), np.empty(len(scored)), np.empty(len(scored))
-    decode_marginals(*arguments, token, sequence, log_z)
+    decode_marginals(task, token, sequence, log_z)
     for i, (labels, length, score) in enumerate(scored):
         best, path = naive.best_labelling(labels, length, score)
         wanted_log_z, node, _ = naive.chain_marginals(labels, length, score)
@@ -83,11 +82,11 @@ def test_probabilities_are_those_among_what_is_allowed(problem):
 @settings(max_examples=60, deadline=None)
 @given(problem=problems())
 def test_the_k_best_are_those_among_what_is_allowed(problem):
-    arguments, scored = problem
-    paths = np.empty((K, arguments[0].starts[-1]), np.int32)
+    task, scored = problem
+    paths = np.empty((K, task.rows.starts[-1]), np.int32)
     scores = np.empty((len(scored), K))
-    decode_k_best(*arguments, paths, scores)
-    for i, (found, one) in enumerate(zip(cut(arguments[0].starts, paths), scored, strict=True)):
+    decode_k_best(task, paths, scores)
+    for i, (found, one) in enumerate(zip(cut(task.rows.starts, paths), scored, strict=True)):
         wanted = naive.best_labellings(*one, K)
         pairs = zip(scores[i].tolist(), found.tolist(), strict=True)
         assert [pair for pair in pairs if pair[0] > -math.inf] == wanted
@@ -101,6 +100,6 @@ def test_a_mask_that_allows_nothing_does_not_count(edge_features, order):
     weights = make_weights(rng, 2, 2, order)
     nothing = Mask(np.full(2, -np.inf), np.zeros((2, 2)), np.zeros(2))
     free, masked = np.empty(4, np.int32), np.empty(4, np.int32)
-    decode(rows, 2, 0, 0.0, ANYTHING, weights, free)
-    decode(rows, 2, 0, 0.0, nothing, weights, masked)
+    decode(Decoding(rows, 2, 0, 0.0, ANYTHING, weights), free)
+    decode(Decoding(rows, 2, 0, 0.0, nothing, weights), masked)
     assert masked.tolist() == free.tolist()

@@ -5,14 +5,14 @@ from hypothesis import strategies as st
 
 from streamlearn.kernels.chain.k_best import k_best, new_k_best
 from tests import naive
-from tests.kernels.chain.test_viterbi import draw_triple, search
-from tests.kernels.lattices import lattice_of
+from tests.kernels.chain.test_viterbi import search
+from tests.kernels.lattices import both_kinds, by_position, draw_ties, draw_triple, lattice_of, orders, seeds
 
-seeds = st.integers(0, 2**32 - 1).map(np.random.default_rng)
+numbers = st.integers(1, 16)
 
 
 def found(emit, trans, k, triple=None):
-    """Give [(score, path)], best first; `trans` [1, L, L] is shared by all positions."""
+    """Return [(score, path)], best first; `trans` [1, L, L] is shared by all positions."""
     paths, scores = np.full((k, len(emit)), -1, np.int32), np.empty(k)
     lattice = lattice_of(emit, trans, triple)
     k_best(lattice, len(emit), emit.shape[1], len(trans) > 1, new_k_best(lattice, k), paths, scores)
@@ -22,26 +22,19 @@ def found(emit, trans, k, triple=None):
 
 
 def enumerated(emit, trans, k, triple):
-    shared = trans if len(trans) == len(emit) else np.repeat(trans, len(emit), axis=0)
-    scores = emit.shape[1], len(emit), lambda path: naive.path_score(emit, shared, path, triple), k
+    every = by_position(emit, trans)
+    scores = emit.shape[1], len(emit), lambda path: naive.path_score(emit, every, path, triple), k
     return naive.best_labellings(*scores)
 
 
 @pytest.mark.parametrize("forbidden", [0.0, 0.4])
-@pytest.mark.parametrize("rich", [False, True], ids=["shared transitions", "transitions by position"])
+@both_kinds
 @settings(max_examples=60, deadline=None)
-@given(
-    rng=seeds,
-    length=st.integers(1, 4),
-    labels=st.integers(1, 4),
-    k=st.integers(1, 16),
-    order=st.integers(1, 2),
-)
+@given(rng=seeds, length=st.integers(1, 4), labels=st.integers(1, 4), k=numbers, order=orders)
 def test_the_k_best_of_all_labellings_come_in_order_ties_included(
     forbidden, rich, rng, length, labels, k, order
 ):
-    emit = rng.integers(-1, 2, (length, labels)).astype(np.float64)
-    trans = rng.integers(-1, 2, (length if rich else 1, labels, labels)).astype(np.float64)
+    emit, trans = draw_ties(rng, length, labels, rich)
     emit[rng.random(emit.shape) < forbidden / 4] = -np.inf
     trans[rng.random(trans.shape) < forbidden] = -np.inf
     triple = draw_triple(rng, labels, order)
@@ -49,13 +42,7 @@ def test_the_k_best_of_all_labellings_come_in_order_ties_included(
 
 
 @settings(max_examples=30, deadline=None)
-@given(
-    rng=seeds,
-    length=st.integers(1, 30),
-    labels=st.integers(1, 6),
-    k=st.integers(1, 16),
-    order=st.integers(1, 2),
-)
+@given(rng=seeds, length=st.integers(1, 30), labels=st.integers(1, 6), k=numbers, order=orders)
 @example(rng=np.random.default_rng(201), length=3, labels=4, k=1, order=2)
 def test_the_first_is_what_viterbi_finds(rng, length, labels, k, order):
     emit = rng.normal(size=(length, labels)).round(1)

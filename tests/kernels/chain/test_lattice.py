@@ -7,18 +7,27 @@ from hypothesis import strategies as st
 
 from streamlearn.kernels.chain.lattice import chain_score, gather, new_lattice, score
 from tests import naive
-from tests.kernels.lattices import PLANES, dense_scores, lattice_of, make_rows, make_weights
-
-seeds = st.integers(0, 2**32 - 1).map(np.random.default_rng)
+from tests.kernels.lattices import (
+    PLANES,
+    both_kinds,
+    by_position,
+    dense_scores,
+    lattice_of,
+    lengths_up_to,
+    make_rows,
+    make_weights,
+    orders,
+    seeds,
+)
 
 
 @settings(max_examples=60, deadline=None)
 @given(
     rng=seeds,
-    lengths=st.lists(st.integers(1, 4), min_size=1, max_size=4),
+    lengths=lengths_up_to(4),
     labels=st.integers(1, 3),
     spare=st.integers(0, 2),
-    order=st.integers(1, 2),
+    order=orders,
     edge_features=st.integers(0, 2),
     weighted=st.booleans(),
     plane=st.integers(0, 1),
@@ -42,13 +51,12 @@ def test_scores_are_the_sums_of_the_weights_of_active_rows(
 
 
 @pytest.mark.parametrize("order", [1, 2])
-@pytest.mark.parametrize("rich", [False, True], ids=["shared transitions", "transitions by position"])
+@both_kinds
 @pytest.mark.parametrize("length", [1, 2, 4])
 def test_the_score_of_a_labelling_is_the_sum_of_its_parts(length, rich, order):
     rng = np.random.default_rng(1)
     emit, trans = rng.normal(size=(length, 3)), rng.normal(size=(length if rich else 1, 3, 3))
     triple = rng.normal(size=(3, 3, 3)) if order == 2 else None
     labels = np.array([2, 0, 0, 1], np.int32)[:length]
-    by_position = trans if rich else np.repeat(trans, length, axis=0)
-    wanted = naive.path_score(emit, by_position, labels.tolist(), triple)
+    wanted = naive.path_score(emit, by_position(emit, trans), labels.tolist(), triple)
     assert math.isclose(chain_score(lattice_of(emit, trans, triple), labels, rich), wanted, rel_tol=1e-12)

@@ -5,37 +5,29 @@ from hypothesis import strategies as st
 
 from streamlearn.kernels.chain.viterbi import viterbi
 from tests import naive
-from tests.kernels.lattices import lattice_of
-
-seeds = st.integers(0, 2**32 - 1).map(np.random.default_rng)
-orders = st.integers(1, 2)
+from tests.kernels.lattices import both_kinds, by_position, draw_ties, draw_triple, lattice_of, orders, seeds
 
 
 def search(emit, trans, triple=None):
-    """Give (score, path); `trans` [1, L, L] is shared by all positions."""
+    """Return (score, path); `trans` [1, L, L] is shared by all positions."""
     path = np.empty(len(emit), np.int32)
     best = viterbi(lattice_of(emit, trans, triple), emit.shape[1], len(trans) > 1, path)
     return best, path.tolist()
 
 
 def enumerate_all(emit, trans, triple=None):
-    shared = trans if len(trans) == len(emit) else np.repeat(trans, len(emit), axis=0)
+    every = by_position(emit, trans)
     length, labels = emit.shape
-    return naive.best_labelling(labels, length, lambda path: naive.path_score(emit, shared, path, triple))
+    return naive.best_labelling(labels, length, lambda path: naive.path_score(emit, every, path, triple))
 
 
-def draw_triple(rng, labels, order):
-    return rng.integers(-1, 2, (labels,) * 3).astype(np.float64) if order == 2 else None
-
-
-@pytest.mark.parametrize("rich", [False, True], ids=["shared transitions", "transitions by position"])
+@both_kinds
 @settings(max_examples=80, deadline=None)
 @given(rng=seeds, length=st.integers(1, 5), labels=st.integers(1, 4), order=orders)
 def test_viterbi_is_the_best_of_all_labellings_and_breaks_ties_towards_the_lower_label(
     rich, rng, length, labels, order
 ):
-    emit = rng.integers(-1, 2, (length, labels)).astype(np.float64)
-    trans = rng.integers(-1, 2, (length if rich else 1, labels, labels)).astype(np.float64)
+    emit, trans = draw_ties(rng, length, labels, rich)
     triple = draw_triple(rng, labels, order)
     assert search(emit, trans, triple) == enumerate_all(emit, trans, triple)
 
@@ -43,8 +35,7 @@ def test_viterbi_is_the_best_of_all_labellings_and_breaks_ties_towards_the_lower
 @settings(max_examples=80, deadline=None)
 @given(rng=seeds, length=st.integers(2, 5), labels=st.integers(1, 4), order=orders)
 def test_viterbi_takes_no_forbidden_transition_while_there_is_another_way(rng, length, labels, order):
-    emit = rng.integers(-1, 2, (length, labels)).astype(np.float64)
-    trans = rng.integers(-1, 2, (1, labels, labels)).astype(np.float64)
+    emit, trans = draw_ties(rng, length, labels, rich=False)
     trans[rng.random(trans.shape) < 0.5] = -np.inf
     triple = draw_triple(rng, labels, order)
     wanted, path = enumerate_all(emit, trans, triple)

@@ -11,7 +11,7 @@ BEFORE, AFTER = (np.arange(1, 65, dtype=np.uint64) << np.uint64(32 + shift) for 
 
 
 def make_macros(*templates):
-    """Give templates, each a seed and its macros (shift, view)."""
+    """Return templates, each a seed and its macros (shift, view)."""
     macros = [macro for _, macros in templates for macro in macros]
     return Macros(
         seeds=np.array([seed for seed, _ in templates], np.uint64),

@@ -7,9 +7,9 @@ from streamlearn.kernels.updates.averaging import (
     AVERAGE_EXPONENTIAL,
     AVERAGE_NONE,
     Averaging,
-    due,
+    average_factor,
+    average_share,
     rescale,
-    share,
 )
 
 
@@ -22,7 +22,7 @@ def changes(seed, sequences, rows=6, labels=3):
 
 
 def followed(averaging, retained, first=0, sequences=3000):
-    """Compare with the average of dense weights after every sequence; give how often plane 1 was scaled."""
+    """Compare with the average of dense weights after every sequence; return how often plane 1 was scaled."""
     weights = Weights(np.zeros((6, 2, 1, 3)), np.zeros((6, 2, 4, 3)), np.zeros((6, 2, 4, 3)))
     w, mean = np.zeros((6, 3)), np.zeros((6, 3))
     count, scaled = first, 0
@@ -30,7 +30,7 @@ def followed(averaging, retained, first=0, sequences=3000):
         for row, y, step in change:
             for array in weights:
                 array[row, 0, 0, y] += step
-                array[row, 1, 0, y] += due(averaging, count) * step
+                array[row, 1, 0, y] += average_factor(averaging, count) * step
             w[row, y] += step
         count += 1
         before = weights.node[:, 1].copy()
@@ -38,7 +38,7 @@ def followed(averaging, retained, first=0, sequences=3000):
         scaled += bool((before != weights.node[:, 1]).any())
         mean = retained(count) * mean + (1.0 - retained(count)) * w
         for array in weights:
-            got = array[:, 0, 0] - share(averaging, count) * array[:, 1, 0]
+            got = array[:, 0, 0] - average_share(averaging, count) * array[:, 1, 0]
             assert np.abs(got - mean).max() < 1e-12 * max(1.0, np.abs(w).max())
     return scaled
 
@@ -63,4 +63,4 @@ def test_the_fading_average_is_exact_after_thousands_of_millions_of_sequences():
 
 def test_with_no_average_plane_1_stays_empty_and_is_not_read():
     averaging = Averaging(AVERAGE_NONE, 1.0)
-    assert due(averaging, 5) == share(averaging, 5) == 0.0
+    assert average_factor(averaging, 5) == average_share(averaging, 5) == 0.0

@@ -3,17 +3,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from streamlearn.kernels.chain.augmented_decoding import Search
 from streamlearn.kernels.chain.lattice import Weights
+from streamlearn.kernels.updates.augmented_prediction import Search
 from streamlearn.kernels.updates.averaging import AVERAGE_ALL, Averaging
 from streamlearn.kernels.updates.perceptron import perceptron_pass
-from tests.kernels.lattices import make_pass, make_rows
-
-seeds = st.integers(0, 2**32 - 1).map(np.random.default_rng)
+from tests.kernels.lattices import lengths_up_to, make_pass, make_rows, orders, seeds
 
 
 def learn(rows, labels, plain_edges=True, n_labels=2, importance=1.0, order=1):
-    """Learn from zero weights; give the last weights of nodes, edges and triples and the change of ‖w‖²."""
+    """Learn from zero weights; return the last weights of nodes, edges and triples and the change of ‖w‖²."""
     triples = 2 if order == 2 else 0
     weights = Weights(np.zeros((6, 2, 1, 2)), np.zeros((4, 2, 3, 2)), np.zeros((triples, 2, 3, 2)))
     batch = make_pass(rows, labels, n_labels, 2, importance, plain_edges)
@@ -33,7 +31,7 @@ def test_plain_transitions_are_learned_only_where_they_are_wanted(plain_edges):
 def test_triples_are_learned_where_any_of_their_labels_was_wrong():
     rows = make_rows(np.random.default_rng(0), [5, 2])
     _, edge, triple, _ = learn(rows, [1, 0, 0, 0, 0, 1, 1], order=2)
-    # 0 0 0 0 0 is taken for the first; of the second, taken for 0 0, no triple exists.
+    # The first is predicted as 0 0 0 0 0; the second, predicted as 0 0, has no triple.
     assert triple[:, 1:].tolist() == [[[-1, 0], [0, 0]], [[1, 0], [0, 0]]]
     assert not triple[:, 0].any()
     assert edge[0, 1:].any()
@@ -48,12 +46,7 @@ def test_a_right_guess_changes_nothing():
 
 
 @settings(max_examples=25, deadline=None)
-@given(
-    rng=seeds,
-    lengths=st.lists(st.integers(1, 4), min_size=1, max_size=5),
-    singles=st.integers(0, 2),
-    order=st.integers(1, 2),
-)
+@given(rng=seeds, lengths=lengths_up_to(5), singles=st.integers(0, 2), order=orders)
 def test_the_change_of_the_norm_is_exact_and_pairs_only_features_never_fire_alone(
     rng, lengths, singles, order
 ):

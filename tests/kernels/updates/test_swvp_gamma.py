@@ -39,7 +39,7 @@ def test_gamma_is_as_defined_and_meets_its_conditions(weighting, aggressive, con
 
 def test_the_published_balanced_form_breaks_condition_2():
     assert set_gamma([-2.0, 4.0, 2.0], aggressive=False, conditioned=False) == [0.25, 0.5, 0.25]
-    # The largest goes first; one with a margin of 2 may stay beside a violation of as much.
+    # The largest is left out first; a margin of 2 may remain, since a violation has the same size.
     assert set_gamma([-2.0, 4.0, 2.0], aggressive=False) == [0.5, 0.0, 0.5]
 
 

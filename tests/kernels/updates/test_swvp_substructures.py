@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from streamlearn.kernels.updates import swvp_substructures as kernels
-from streamlearn.learners.span_marks import Spans
+from streamlearn.learners.span_marks import SpanMarkReader
 from streamlearn.learners.swvp import SUBSTRUCTURES
 from tests import naive_swvp
 
@@ -12,12 +12,12 @@ BIO = ["O", "B-X", "I-X", "B-Y", "I-Y", "E-X", "S-Y", "NNS"]
 
 
 def find(strategy, gold, guess, max_errors=4, order=1):
-    """Give the mixed assignments of the kernel's sets, each set ascending, as labels."""
+    """Return the mixed assignments of the kernel's sets, each set ascending, as labels."""
     numbers = [np.array([BIO.index(label) for label in labels], np.int32) for labels in (gold, guess)]
     wrong = np.flatnonzero(numbers[0] != numbers[1])
     sets = kernels.new_substructures(len(gold), max_errors)
     n = kernels.find_substructures(
-        SUBSTRUCTURES[strategy], wrong, *numbers, Spans().marks(BIO), max_errors, order, sets
+        SUBSTRUCTURES[strategy], wrong, *numbers, SpanMarkReader().marks(BIO), max_errors, order, sets
     )
     found = np.split(sets.positions[: sets.starts[n]], sets.starts[1:n])
     found = [J.tolist() for J in found] if n else []
