@@ -8,12 +8,22 @@ from dataclasses import dataclass, field
 from itertools import count
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from streamlearn.demo.broker import EmbeddedBroker
 from tests.kafka.broker import ApacheKafka, MissingToolsError
 from tests.s3 import S3Server
 
 _numbers = count()
+
+# Whether a test passes never depends on how fast the machine is, or on what else it does. Fixtures that
+# examples share are meant to be shared.
+settings.register_profile(
+    "steady",
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+)
+settings.load_profile("steady")
 
 
 def pytest_configure() -> None:

@@ -3,7 +3,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from streamlearn.config.learned_part import from_learned, learned_part
@@ -248,7 +248,7 @@ def test_every_example_is_a_configuration(path):
 texts = st.text(alphabet="model: labels{}[]&*<!'\"\n-1,#|>?\x00é", max_size=40)
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(deadline=None)
 @given(text=texts, assignment=st.text(alphabet="model.labels=max{[,:1 ", max_size=12))
 def test_any_text_is_a_configuration_or_a_refusal(write, text, assignment):
     for path, overrides in ((write(text), []), (write(""), [assignment])):

@@ -5,7 +5,7 @@ import struct
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from streamlearn.app.build_tagger import build_tagger
@@ -78,7 +78,7 @@ def test_headers_whose_checksums_are_right_are_read_or_refused(whole, data):
 
 
 @given(st.integers(0, 1 << 20))
-@settings(deadline=None, max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(deadline=None, max_examples=200)
 def test_models_whose_checksums_are_right_are_opened_or_refused(whole, tmp_path, number):
     path = tmp_path / "checkpoint-00000000000000000000.slcp"
     state = misshapen(decode(bytearray(whole)), number, OTHERS)

@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from streamlearn.config.load import load
@@ -82,7 +82,7 @@ def read_or_refuse(path, overrides=()):
 
 
 @given(damaged(SEEDS, PIECES) | st.binary(max_size=100))
-@settings(deadline=None, max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(deadline=None, max_examples=100)
 def test_a_file_is_read_or_refused(tmp_path, text):
     path = tmp_path / "c.yaml"
     path.write_bytes(text)
@@ -93,7 +93,7 @@ def test_a_file_is_read_or_refused(tmp_path, text):
     st.sampled_from(KEYS) | st.text(max_size=8),
     damaged([b"a", b"[a, b]", b"{a: b}", b"1"], PIECES) | st.binary(max_size=20),
 )
-@settings(deadline=None, max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(deadline=None, max_examples=100)
 def test_an_option_and_a_variable_are_read_or_refused(tmp_path, key, value):
     path = tmp_path / "c.yaml"
     path.write_text("")

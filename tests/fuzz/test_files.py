@@ -2,7 +2,7 @@
 
 import gzip
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from streamlearn.corpus.column_layout import ColumnLayout
@@ -57,7 +57,7 @@ LAYOUTS = st.builds(
     LAYOUTS,
     st.sampled_from(["auto", "utf-8", "utf-16", "utf-32", "latin-1", "utf-7", "cp1252", "punycode", "idna"]),
 )
-@settings(deadline=None, max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(deadline=None, max_examples=150)
 def test_a_file_is_read_or_refused(tmp_path, data, name, form, layout, encoding):
     path = tmp_path / name
     path.write_bytes(data)
