@@ -23,3 +23,25 @@ Scheme = Literal["none", "bio", "iobes"]
 # What is watched for concept drift, and by which of river's detectors.
 Signal = Literal["error", "loss", "unknown", "labels"]
 DetectorKind = Literal["adwin", "page_hinkley", "kswin"]
+
+# Formats of records, of files of sequences, and what separates the fields of a row.
+ContentType = Literal["json", "msgpack"]
+Form = Literal["json", "columns"]
+Separator = Literal["auto", "tab", "whitespace"]
+
+# Where a stream is first read from, what to do about records that are gone, and how repeats are recognized.
+StartAt = Literal["earliest", "latest"]
+OnGap = Literal["fail", "continue"]
+DeduplicateBy = Literal["key", "id"]
+
+# Why a Kafka client was recreated, what became of a dead letter, and how a checkpoint's write ended.
+RestartReason = Literal["stalled", "unreadable"]
+LetterOutcome = Literal["delivered", "spooled"]
+WriteOutcome = Literal["written", "failed"]
+
+# How the log is written.
+LogFormat = Literal["text", "json"]
+LogLevel = Literal["debug", "info", "warning", "error"]
+
+# The quantiles of the learning rates that are shown.
+QUANTILES = ("0.1", "0.5", "0.9")

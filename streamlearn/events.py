@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from streamlearn.choices import LetterOutcome, RestartReason, WriteOutcome
 from streamlearn.data import PartitionStatus, TopicPartition
 from streamlearn.errors import Reason
 
@@ -48,7 +49,7 @@ class Rejected:
 class DeadLettered:
     """Rejected records are durable in the dead letter topic (delivered) or in the local file (spooled)."""
 
-    outcome: Literal["delivered", "spooled"]
+    outcome: LetterOutcome
     count: int
 
 
@@ -56,7 +57,7 @@ class DeadLettered:
 class ConsumerRestarted:
     """The Kafka client was recreated: a partition stalled, or a batch could not be decoded."""
 
-    reason: Literal["stalled", "unreadable"]
+    reason: RestartReason
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +156,7 @@ class CheckpointDone:
     wrote; `disk_free_bytes` is None if it is unknown, as with an object store.
     """
 
-    outcome: Literal["written", "failed"]
+    outcome: WriteOutcome
     seq: int
     size_bytes: int
     copy_seconds: float

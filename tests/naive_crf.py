@@ -45,7 +45,7 @@ class _Crf(Chain):
 
 
 class Adf(_Crf):
-    """Sun, Li, Wang & Li 2014, figure 1, with the L2 term at the ends of windows, at the new rates."""
+    """Sun, Li, Wang & Lu 2014, figure 1, with the L2 term at the ends of windows, at the new rates."""
 
     def __init__(
         self, rate=0.05, keep_rare=0.995, keep_frequent=0.6, window=200, growth=1.0, min_rate=0.0,

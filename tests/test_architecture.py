@@ -19,13 +19,13 @@ ALLOWED = {
     "data": set(),
     "durable": set(),
     "errors": set(),
-    "events": {"data", "errors"},
+    "events": {"choices", "data", "errors"},
     "kernels": {"data"},
     "features": {"kernels", "data", "errors"},
     "learners": {"kernels", "features", "choices", "data", "errors"},
-    "stream": {"data", "durable", "errors"},
-    "corpus": {"stream", "data", "errors"},
-    "checkpoint": {"data", "durable", "errors"},
+    "stream": {"choices", "data", "durable", "errors"},
+    "corpus": {"choices", "stream", "data", "errors"},
+    "checkpoint": {"choices", "data", "durable", "errors"},
     "monitor": {"kernels", "choices", "data", "events"},
     "telemetry": {"choices", "data", "errors", "events"},
     "terminal": set(),
@@ -180,6 +180,16 @@ def test_no_two_classes_share_a_name():
                     f"{path.relative_to(PACKAGE)}:{node.lineno}"
                 )
     assert {name: places for name, places in found.items() if len(places) > 1} == {}
+
+
+def test_no_two_places_list_the_same_choices():
+    found = {}
+    for path in MODULES:
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Subscript) and ast.unparse(node.value) == "Literal":
+                found.setdefault(ast.unparse(node), []).append(f"{path.relative_to(PACKAGE)}:{node.lineno}")
+    # A word alone is a tag, or an addition to other choices.
+    assert {text: at for text, at in found.items() if len(at) > 1 and "," in text} == {}
 
 
 def test_behind_some_parts_only_a_protocol_is_seen():

@@ -2,9 +2,10 @@
 
 from collections.abc import Callable
 
+from streamlearn.choices import RestartReason
 from streamlearn.config.schema import Config
 from streamlearn.data import TopicPartition
-from streamlearn.stream.kafka.consumer import KafkaSource, Restart
+from streamlearn.stream.kafka.consumer import KafkaSource
 from streamlearn.stream.kafka.read_settings import ReadSettings
 
 
@@ -14,7 +15,7 @@ def build_source(
     connect_timeout_seconds: float | None,
     stopping: Callable[[], bool] = lambda: False,
     on_lost: Callable[[TopicPartition, int], None] = lambda *_: None,
-    on_restart: Callable[[Restart], None] = lambda _: None,
+    on_restart: Callable[[RestartReason], None] = lambda _: None,
 ) -> KafkaSource:
     """Return a source that is not connected yet.
 

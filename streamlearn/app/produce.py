@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from streamlearn.app.stop import Interrupt
+from streamlearn.choices import ContentType
 from streamlearn.config.load import environment
 from streamlearn.config.secrets import from_files
 from streamlearn.config.yaml_text import parse
@@ -16,7 +17,6 @@ from streamlearn.data import Example
 from streamlearn.errors import ConfigError, RecordError, UsageError
 from streamlearn.stream.feeder import KEY_FROM_ID, Feeder, RateLimit
 from streamlearn.stream.kafka.producer import KafkaSink, create_topic
-from streamlearn.stream.record_codec import ContentType
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ Grid = Mapping[str, Sequence[str]]
 
 LEARNED = ("features", "labels", "learner")
 
-# ADF: the grid of Sun, Li, Wang & Li 2014, section 4.3. Step sizes of SGD decay for all features alike, those
+# ADF: the grid of Sun, Li, Wang & Lu 2014, section 4.3. Step sizes of SGD decay for all features alike, those
 # of AdaGrad with the gradients, so that both start with larger ones. PA and AROW have no learning rate, but a
 # setting that bounds their steps.
 GRIDS: Mapping[str, Grid] = {

@@ -5,10 +5,10 @@ import threading
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
 
 from streamlearn.checkpoint.state import Checkpoint
 from streamlearn.checkpoint.store import Store
+from streamlearn.choices import WriteOutcome
 from streamlearn.data import Position, TopicPartition
 from streamlearn.errors import CheckpointError, NonFiniteWeightsError
 
@@ -24,7 +24,7 @@ class WriteResult:
         e.g. another daemon has taken over the state.
     """
 
-    outcome: Literal["written", "failed"]
+    outcome: WriteOutcome
     seq: int
     positions: Mapping[TopicPartition, Position]
     size_bytes: int

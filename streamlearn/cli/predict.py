@@ -1,18 +1,18 @@
 """`streamlearn predict`: label sequences with the model of a checkpoint."""
 
 import sys
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
-from streamlearn.choices import Scheme
+from streamlearn.choices import Form, Scheme
 from streamlearn.cli.options import Checkpoint
 
 Source = Annotated[
     str, typer.Argument(help="JSON Lines or column file; - for standard input.", metavar="FILE|-")
 ]
 Output = Annotated[
-    Literal["json", "columns"],
+    Form,
     typer.Option("--output", help="JSON Lines, or the input columns followed by the label."),
 ]
 Marginals = Annotated[

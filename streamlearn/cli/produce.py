@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from streamlearn.choices import ContentType, Separator
+
 if TYPE_CHECKING:
     from streamlearn.app.produce import ProduceRun
 
@@ -22,7 +24,7 @@ Servers = Annotated[
         help="Kafka brokers: host:port, separated by commas.", envvar="STREAMLEARN_KAFKA__BOOTSTRAP_SERVERS"
     ),
 ]
-ValueFormat = Annotated[Literal["json", "msgpack"], typer.Option(help="Format of the record values.")]
+ValueFormat = Annotated[ContentType, typer.Option(help="Format of the record values.")]
 FileFormat = Annotated[
     Literal["auto", "json", "columns"], typer.Option(help="Format of the files; auto: by name, then content.")
 ]
@@ -36,8 +38,8 @@ LabelColumn = Annotated[
         "last."
     ),
 ]
-Separator = Annotated[
-    Literal["auto", "tab", "whitespace"],
+FieldSeparator = Annotated[
+    Separator,
     typer.Option(help="What separates columns; auto: tabs where there are any, else whitespace."),
 ]
 Header = Annotated[bool, typer.Option("--header", help="The first row of a column file holds the names.")]
@@ -77,7 +79,7 @@ def produce(
     input: FileFormat = "auto",  # noqa: A002 - the option is called so
     columns: Columns = "",
     label_column: LabelColumn = "auto",
-    separator: Separator = "auto",
+    separator: FieldSeparator = "auto",
     header: Header = False,
     encoding: Encoding = "auto",
     key: Key = "id",

@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
-from streamlearn.choices import DetectorKind, Scheme, Signal
+from streamlearn.choices import DetectorKind, LogFormat, LogLevel, Scheme, Signal
 from streamlearn.config.learner_sections import LearnerConfig, PerceptronConfig
 from streamlearn.config.section import Count, FilePath, Location, Names, Section
 from streamlearn.config.stream_sections import DeadLettersConfig, SourceConfig
@@ -176,12 +176,10 @@ class MetricsConfig(Section):
 class LogConfig(Section):
     """Logging to standard error."""
 
-    format: Literal["text", "json"] = Field(
+    format: LogFormat = Field(
         default="text", description="One event per line: text for people, json for log collectors."
     )
-    level: Literal["debug", "info", "warning", "error"] = Field(
-        default="info", description="Lowest level that is logged."
-    )
+    level: LogLevel = Field(default="info", description="Lowest level that is logged.")
 
 
 class Config(Section):

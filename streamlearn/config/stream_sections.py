@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from streamlearn.choices import DeduplicateBy, OnGap, StartAt
 from streamlearn.config.section import Count, FilePath, Names, Section
 
 
@@ -18,7 +19,7 @@ class SourceConfig(Section):
         default=None,
         description="Partitions of each topic to read. By default all, including ones added later.",
     )
-    start: Literal["earliest", "latest"] | datetime = Field(
+    start: StartAt | datetime = Field(
         default="earliest",
         description="Where to begin without a checkpoint: earliest, latest, or a time (ISO 8601).",
     )
@@ -31,7 +32,7 @@ class SourceConfig(Section):
         default=1000,
         description="With `order: deterministic`: offsets read from a partition before the next one's turn.",
     )
-    on_gap: Literal["fail", "continue"] = Field(
+    on_gap: OnGap = Field(
         default="fail",
         description="Records were deleted (retention) before they were learned: stop with an error, or "
         "continue after the gap.",
@@ -62,7 +63,7 @@ class SourceConfig(Section):
         description="Stop when no broker answers for this many seconds at startup. By default wait "
         "indefinitely.",
     )
-    deduplicate: Literal["key", "id"] | None = Field(
+    deduplicate: DeduplicateBy | None = Field(
         default=None,
         description="Skip records whose key or id is among the last `deduplicate_window` learned. Off by "
         "default.",

@@ -1,8 +1,8 @@
 """The meaning of the columns of a CoNLL or CRF++ file."""
 
 from dataclasses import dataclass, replace
-from typing import Literal
 
+from streamlearn.choices import Separator
 from streamlearn.errors import UsageError
 
 CONLLU_NAMES = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
@@ -46,7 +46,7 @@ class ColumnLayout:
 
     names: tuple[str, ...] | None = None
     label: str = "auto"
-    separator: Literal["auto", "tab", "whitespace"] = "auto"
+    separator: Separator = "auto"
     header: bool = False
     conllu: bool = False
     require_labels: bool = True

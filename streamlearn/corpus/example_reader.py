@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Literal, NamedTuple
 
+from streamlearn.choices import Form
 from streamlearn.corpus.column_layout import ColumnLayout
 from streamlearn.corpus.column_reader import ColumnReader
 from streamlearn.corpus.input_files import (
@@ -24,8 +25,6 @@ from streamlearn.corpus.read_report import ReadReport
 from streamlearn.data import Example
 from streamlearn.errors import Reason, RecordError, UsageError
 from streamlearn.stream.record_codec import RecordCodec
-
-Form = Literal["json", "columns"]
 
 _JSON_SUFFIXES = (".jsonl", ".ndjson", ".json")
 _CONLLU_SUFFIXES = (".conllu", ".conllup")

@@ -2,20 +2,18 @@
 
 import hashlib
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from streamlearn.choices import DeduplicateBy
 from streamlearn.data import Example, Record
 
 
 def fingerprint(name: bytes) -> int:
     """Hash a key or an id to 64 bits, the same in every process."""
     return int.from_bytes(hashlib.blake2b(name, digest_size=8).digest(), "little")
-
-
-Field = Literal["key", "id"]
 
 
 class Window:
@@ -79,7 +77,7 @@ class Duplicates:
     ahead : upper bound of the records that are read but not settled.
     """
 
-    def __init__(self, field: Field | None = None, size: int = 1, ahead: int = 1) -> None:
+    def __init__(self, field: DeduplicateBy | None = None, size: int = 1, ahead: int = 1) -> None:
         self._field = field
         self._window = Window(size, ahead)
         self._settled = 0

@@ -6,13 +6,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from streamlearn.choices import QUANTILES
 from streamlearn.kernels.updates import adf
 from streamlearn.kernels.updates.averaging import AVERAGE_EXPONENTIAL, AVERAGE_NONE, Averaging
 from streamlearn.kernels.updates.batch_pass import Pass
 from streamlearn.learners.chain import ChainSpec
 from streamlearn.learners.lazy import LazyChain
 
-QUANTILES = ("0.1", "0.5", "0.9")
 # Rows whose rates are read for a gauge.
 _SAMPLE = 512
 

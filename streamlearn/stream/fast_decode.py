@@ -8,10 +8,11 @@ handles only the clear case: whenever there is any doubt it returns None, and th
 
 import sys
 from collections.abc import Callable, Collection
-from typing import Annotated, Final, Literal
+from typing import Annotated, Final
 
 from msgspec import UNSET, Meta, MsgspecError, Struct, UnsetType, json, msgpack
 
+from streamlearn.choices import ContentType
 from streamlearn.data import Example
 
 _Entries = Annotated[list[str], Meta(min_length=1)]
@@ -36,7 +37,7 @@ _DECODERS: Final[dict[str, Callable[[bytes], _Plain]]] = {
 }
 
 
-def read_plain(value: bytes, content_type: Literal["json", "msgpack"]) -> Example | None:
+def read_plain(value: bytes, content_type: ContentType) -> Example | None:
     """Return the Example in `value`, or None if only the full decoder can decide.
 
     Examples

@@ -5,9 +5,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from streamlearn.choices import ContentType
 from streamlearn.data import Example
 from streamlearn.errors import UsageError
-from streamlearn.stream.record_codec import MEDIA_TYPES, ContentType, encode
+from streamlearn.stream.record_codec import MEDIA_TYPES, encode
 
 NO_KEY = "none"
 KEY_FROM_ID = "id"

@@ -13,12 +13,11 @@ from typing import Any, Literal, NoReturn
 
 import msgpack
 
+from streamlearn.choices import ContentType
 from streamlearn.data import Example, Record
 from streamlearn.errors import Reason, RecordError
 from streamlearn.stream.fast_decode import read_plain
 from streamlearn.stream.record_schema import to_example
-
-ContentType = Literal["json", "msgpack"]
 
 MEDIA_TYPES: dict[ContentType, bytes] = {"json": b"application/json", "msgpack": b"application/msgpack"}
 

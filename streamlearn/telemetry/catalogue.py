@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Literal, get_args
 
-from streamlearn.choices import DetectorKind, Signal
+from streamlearn.choices import QUANTILES, DetectorKind, Signal
 from streamlearn.errors import Reason
 from streamlearn.events import State
 
@@ -51,7 +51,6 @@ def histogram(name: str, text: str, labels: Labels = NO_LABELS, *, buckets: tupl
 
 
 PARTITION: Labels = {"topic": (), "partition": ()}
-QUANTILES = ("0.1", "0.5", "0.9")
 WINDOWS = ("lifetime", "recent", "fading", "hour")
 DETECTORS: tuple[str, ...] = get_args(DetectorKind)
 SIGNALS: tuple[str, ...] = get_args(Signal)

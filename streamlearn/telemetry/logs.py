@@ -8,10 +8,9 @@ import re
 import sys
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import Any, Literal, TextIO
+from typing import Any, TextIO
 
-Format = Literal["text", "json"]
-Level = Literal["debug", "info", "warning", "error"]
+from streamlearn.choices import LogFormat, LogLevel
 
 # Secrets that clients may print with their settings: a key and its value, as in a dict or as key=value.
 _SECRET = re.compile(
@@ -23,7 +22,7 @@ _COLOURS = {"WARNING": "\x1b[33m", "ERROR": "\x1b[31m", "CRITICAL": "\x1b[31m"}
 _RESET = "\x1b[0m"
 
 
-def configure(output: Format = "text", level: Level = "info", stream: TextIO | None = None) -> None:
+def configure(output: LogFormat = "text", level: LogLevel = "info", stream: TextIO | None = None) -> None:
     """Send all logs of the process, including those of libraries, to `stream` (standard error).
 
     Colours are used only for text on a terminal, and not if ``NO_COLOR`` is set.

@@ -2,13 +2,13 @@
 
 import threading
 from collections.abc import Callable, Sequence
-from typing import Literal, Protocol
+from typing import Protocol
 
+from streamlearn.choices import LetterOutcome
 from streamlearn.errors import BrokerUnavailableError, StreamlearnError
 from streamlearn.stream.deadletters.dead_letter import DeadLetter
 from streamlearn.stream.deadletters.spool import Spool
 
-Outcome = Literal["delivered", "spooled"]
 Done = Callable[[StreamlearnError | None], None]
 
 # Maximum size of unacknowledged letters; a larger letter is sent on its own.
@@ -42,7 +42,7 @@ class Outbox:
     """
 
     def __init__(
-        self, sink: LetterSink | None, spool: Spool | None, on_outcome: Callable[[Outcome, int], None]
+        self, sink: LetterSink | None, spool: Spool | None, on_outcome: Callable[[LetterOutcome, int], None]
     ) -> None:
         self._sink = sink
         self._spool = spool

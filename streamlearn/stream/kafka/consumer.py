@@ -5,10 +5,11 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import Any, Literal
+from typing import Any
 
 from kafka import KafkaConsumer
 
+from streamlearn.choices import RestartReason
 from streamlearn.data import PartitionStatus, Position, Record, StreamIdentity, TopicPartition
 from streamlearn.errors import AuthenticationError, BrokerUnavailableError, ConfigError, StreamError
 from streamlearn.stream.kafka.client_errors import REFUSALS, converted
@@ -27,7 +28,6 @@ _POLL_MS = 1000
 _CLOSE_MS = 1000
 _RENEW_SECONDS = 10.0
 
-Restart = Literal["stalled", "unreadable"]
 
 log = logging.getLogger(__name__)
 
@@ -54,7 +54,7 @@ def _ignore(partition: TopicPartition, count: int) -> None:
     """Ignore lost records, which are logged anyway."""
 
 
-def _ignore_restart(reason: Restart) -> None:
+def _ignore_restart(reason: RestartReason) -> None:
     """Ignore the restart, which is logged anyway."""
 
 
@@ -82,7 +82,7 @@ class KafkaSource:
         *,
         stopping: Callable[[], bool] = lambda: False,
         on_lost: Callable[[TopicPartition, int], None] = _ignore,
-        on_restart: Callable[[Restart], None] = _ignore_restart,
+        on_restart: Callable[[RestartReason], None] = _ignore_restart,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._client_settings = _client_settings(client, settings)
@@ -239,7 +239,7 @@ class KafkaSource:
             if consumer is not None:
                 reader.change_to(consumer)
 
-    def _renew(self, why: Restart) -> KafkaConsumer | None:
+    def _renew(self, why: RestartReason) -> KafkaConsumer | None:
         """Replace the client by a new one and return it; None (and no change) if no broker answers."""
         old = self._connect()
         wait = BrokerWait(self._wait.where, _RENEW_SECONDS, self._stopping, self._clock)

@@ -3,20 +3,19 @@
 import logging
 from collections.abc import Iterable, Mapping
 from datetime import datetime
-from typing import Literal
 from zlib import crc32
 
 from kafka import KafkaConsumer, errors
 from kafka import TopicPartition as KafkaPartition
 
+from streamlearn.choices import OnGap, StartAt
 from streamlearn.data import Position, Record, TopicPartition
 from streamlearn.errors import StreamError
 from streamlearn.stream.kafka.connection import BrokerWait, ConnectionManager, retry
 
 log = logging.getLogger(__name__)
 
-Start = Literal["earliest", "latest"] | datetime
-OnGap = Literal["fail", "continue"]
+Start = StartAt | datetime
 
 _VERIFY_POLL_MS = 500
 # After this many answered polls, a record that has not arrived counts as compacted away.

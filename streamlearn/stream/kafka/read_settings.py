@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from streamlearn.stream.kafka.positions import OnGap, Start
+from streamlearn.choices import OnGap
+from streamlearn.stream.kafka.positions import Start
 
 
 @dataclass(frozen=True, slots=True)

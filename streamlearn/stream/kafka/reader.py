@@ -9,10 +9,11 @@ from kafka import KafkaConsumer, errors
 from kafka import TopicPartition as KafkaPartition
 from kafka.consumer.fetcher import ConsumerRecord
 
+from streamlearn.choices import OnGap
 from streamlearn.data import PartitionStatus, Position, TopicPartition
 from streamlearn.errors import StreamError
 from streamlearn.stream.kafka.client_errors import REFUSALS, converted, reason
-from streamlearn.stream.kafka.positions import OnGap, fetch_position, lost_records, named, native, place
+from streamlearn.stream.kafka.positions import fetch_position, lost_records, named, native, place
 
 log = logging.getLogger(__name__)
 

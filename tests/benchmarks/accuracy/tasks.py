@@ -114,7 +114,7 @@ LEARNERS: Mapping[str, Variant] = {
 # Passes of every point of the grid: the first decides the settings for one pass, the last those for many.
 TUNING_PASSES = 3
 
-# Sun, Li, Wang & Li 2014, table 4: a learner has converged when the scores of five passes in a row differ by
+# Sun, Li, Wang & Lu 2014, table 4: a learner has converged when the scores of five passes in a row differ by
 # less than so many points of 100.
 CRITERION_POINTS = 0.01
 CRITERION_PASSES = 5
