@@ -34,23 +34,15 @@ class Decoding(NamedTuple):
 
 
 @kernel
-def _best(task, i, lattice, path_out):
-    """Find the best labelling of sequence `i`; return its score."""
-    rows = task.rows
-    gather(rows, rows.starts[i], rows.starts[i + 1], task.weights, lattice)
-    rich = rows.edge_rows.size > 0
-    return best_labelling(
-        task.n_labels, rich, task.weights, task.plane, task.share, task.mask, lattice, path_out
-    )
-
-
-@kernel
 def decode(task: Decoding, path_out: Int32s) -> None:
     """Write the best labelling of each sequence to `path_out`, int32[n]."""
-    starts = task.rows.starts
-    lattice = new_lattice(task.rows, task.n_labels, 2 if task.plane or task.share else 1, task.weights)
-    for i in range(starts.size - 1):
-        _best(task, i, lattice, path_out[starts[i] : starts[i + 1]])
+    rows, n_labels, plane, share, mask, weights = task
+    lattice = new_lattice(rows, n_labels, 2 if plane or share else 1, weights)
+    rich = rows.edge_rows.size > 0
+    for i in range(rows.starts.size - 1):
+        first, last = rows.starts[i], rows.starts[i + 1]
+        gather(rows, first, last, weights, lattice)
+        best_labelling(n_labels, rich, weights, plane, share, mask, lattice, path_out[first:last])
 
 
 @kernel
@@ -62,17 +54,20 @@ def decode_marginals(task: Decoding, token_out: Floats, sequence_out: Floats, lo
     token_out : float64[n], P(y_t | x).
     sequence_out, log_z_out : float64[N], log P(y | x) and log Z.
     """
-    starts, rich = task.rows.starts, task.rows.edge_rows.size > 0
-    lattice = new_lattice(task.rows, task.n_labels, 2 if task.plane or task.share else 1, task.weights)
+    rows, n_labels, plane, share, mask, weights = task
+    lattice = new_lattice(rows, n_labels, 2 if plane or share else 1, weights)
     out = new_expected(lattice)
     longest = np.empty(lattice.emit.shape[0], np.int32)
-    for i in range(starts.size - 1):
-        path = longest[: starts[i + 1] - starts[i]]
-        best = _best(task, i, lattice, path)
-        log_z_out[i] = expect(lattice, path.size, task.n_labels, rich, out)
+    rich = rows.edge_rows.size > 0
+    for i in range(rows.starts.size - 1):
+        first, last = rows.starts[i], rows.starts[i + 1]
+        path = longest[: last - first]
+        gather(rows, first, last, weights, lattice)
+        best = best_labelling(n_labels, rich, weights, plane, share, mask, lattice, path)
+        log_z_out[i] = expect(lattice, path.size, n_labels, rich, out)
         sequence_out[i] = best - log_z_out[i]
         for t in range(path.size):
-            token_out[starts[i] + t] = out.first.node[t, path[t]]
+            token_out[first + t] = out.first.node[t, path[t]]
 
 
 @kernel
@@ -81,12 +76,14 @@ def decode_k_best(task: Decoding, paths_out: Int32s, scores_out: Floats) -> None
 
     If fewer labellings are allowed, the remaining scores are -inf.
     """
-    starts, rich = task.rows.starts, task.rows.edge_rows.size > 0
-    lattice = new_lattice(task.rows, task.n_labels, 2 if task.plane or task.share else 1, task.weights)
+    rows, n_labels, plane, share, mask, weights = task
+    lattice = new_lattice(rows, n_labels, 2 if plane or share else 1, weights)
     search = new_k_best(lattice, scores_out.shape[1])
     path = np.empty(lattice.emit.shape[0], np.int32)
-    for i in range(starts.size - 1):
-        first, last = starts[i], starts[i + 1]
+    rich = rows.edge_rows.size > 0
+    for i in range(rows.starts.size - 1):
+        first, last = rows.starts[i], rows.starts[i + 1]
+        gather(rows, first, last, weights, lattice)
         # Finding the best labelling decides whether the mask is ignored.
-        _best(task, i, lattice, path[: last - first])
-        k_best(lattice, last - first, task.n_labels, rich, search, paths_out[:, first:last], scores_out[i])
+        best_labelling(n_labels, rich, weights, plane, share, mask, lattice, path[: last - first])
+        k_best(lattice, last - first, n_labels, rich, search, paths_out[:, first:last], scores_out[i])

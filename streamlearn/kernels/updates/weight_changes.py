@@ -4,6 +4,8 @@ Plane 0 of the weights is w; plane 1 belongs to its average, as `streamlearn.ker
 Changes of ‖w‖² are added up one by one, so that how the stream is cut into batches changes no bit of it.
 """
 
+import numpy as np
+
 from streamlearn.kernels.jit import inner_kernel
 
 
@@ -47,7 +49,8 @@ def add_position(change, rows, at, before, now, steps, factor, plain_edges, weig
                 change += add_step(weights.node, row, 0, y, step, factor)
                 change += add_step(weights.node, row, 0, z, -step, factor)
     if pair and plain_edges:
-        change = _add_pairs(change, 0, before, now, steps, factor, weights.edge)
+        # A number of the same type as other rows: `_add_pairs` is compiled once.
+        change = _add_pairs(change, np.int32(0), before, now, steps, factor, weights.edge)
     if rows.edge_rows.size and (alone or pair):
         begin = rows.edge_starts[at]
         for i in range(begin, rows.edge_starts[at + 1]):
