@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 import typer
-from pydantic import BaseModel
+from pydantic import BaseModel, ByteSize
 from pydantic.fields import FieldInfo
 
 from streamlearn import errors
@@ -52,6 +52,8 @@ def keys(section: type[BaseModel], prefix: str = "") -> Iterator[tuple[str, ...]
 
 def _default(field: FieldInfo) -> str:
     value = field.get_default(call_default_factory=True)
+    if isinstance(value, ByteSize):
+        return f"`{value.human_readable(separator='')}`"
     if value is None:
         return ""
     return f"`{str(value).lower() if isinstance(value, bool) else value}`"

@@ -12,6 +12,7 @@ from streamlearn.config.schema import Config
 from streamlearn.daemon.learning_state import LearningState
 from streamlearn.daemon.pipeline import Pipeline
 from streamlearn.data import Example
+from streamlearn.errors import ConfigError
 from streamlearn.features.encoder import Encoder
 from streamlearn.features.labels import LabelSet
 from streamlearn.features.space import FeatureSpace
@@ -19,6 +20,7 @@ from streamlearn.features.templates import parse_templates
 from streamlearn.features.values import NameBook
 from streamlearn.learners.chain import ChainSpec
 from streamlearn.learners.constraint import Constraint
+from streamlearn.learners.room import Room, format_bytes
 from streamlearn.learners.tagger import Tagger
 
 # Cached kernels are loaded within this time.
@@ -37,11 +39,20 @@ def build_tagger(config: Config) -> Tagger:
     templates = parse_templates(features.templates or "", features.columns, where)
     names = NameBook(features.names)
     space = FeatureSpace(templates, features.max_features, features.max_edge_features, names)
-    label_set = LabelSet(labels.known, labels.map, labels.other, labels.max)
-    encoder = Encoder(features.columns, space.views, label_set, features.cache, names)
-    constraint = Constraint(labels.constrain)
-    spec = ChainSpec(space.capacities, space.plain_edges, space.second_order)
-    return Tagger(encoder, label_set, space, build_learner(config.learner, spec), constraint)
+    spec = ChainSpec(space.capacities, features.memory, space.plain_edges, space.second_order)
+    learner = build_learner(config.learner, spec)
+    _require_memory(len(labels.known), learner.room)
+    label_set = LabelSet(labels.known, labels.map, labels.other, min(labels.max, learner.room.labels))
+    encoder = Encoder(features.columns, space.views, label_set, features.cache, names, learner.room.positions)
+    return Tagger(encoder, label_set, space, learner, Constraint(labels.constrain))
+
+
+def _require_memory(n_labels: int, room: Room) -> None:
+    if n_labels > room.labels:
+        raise ConfigError(
+            f"features.memory: {format_bytes(room.memory)} has room for the transitions of {room.labels:,} "
+            f"labels, labels.known has {n_labels:,}; raise it"
+        )
 
 
 def warm_up(config: Config, say: Callable[[str], None]) -> None:

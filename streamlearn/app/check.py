@@ -14,7 +14,12 @@ from streamlearn.config.load import load
 from streamlearn.config.schema import Config
 from streamlearn.data import format_positions
 from streamlearn.errors import ConfigError, StreamlearnError
+from streamlearn.learners.room import format_bytes
+from streamlearn.learners.tagger import Tagger
 from streamlearn.stream.kafka.probe import Finding, probe
+
+# Numbers of labels for which the memory is shown where labels are not known before the stream.
+_LABELS = (10, 100, 1000)
 
 
 def check(path: Path, overrides: Sequence[str], live: bool, timeout_seconds: float) -> Iterator[Finding]:
@@ -39,8 +44,24 @@ def check(path: Path, overrides: Sequence[str], live: bool, timeout_seconds: flo
     labels = f", {len(tagger.labels)} known labels" if tagger.labels else ""
     learner = f"learner {config.learner.kind}"
     yield Finding("config", True, f"{path}: model {config.model}, {learner}, reads {reads}{labels}")
+    yield from _memory(tagger)
     if live:
         yield from _check_live(config, store, timeout_seconds)
+
+
+def _memory(tagger: Tagger) -> Iterator[Finding]:
+    """Yield what there is memory for, with the known labels or else with three typical numbers of them."""
+    room = tagger.room
+    for labels in [len(tagger.labels)] if tagger.labels else _LABELS:
+        nodes, pairs = room.rows(labels)
+        parts = [f"{nodes:,} features"]
+        if room.has_pair_features:
+            parts.append(f"{pairs - 1:,} features of pairs of labels")
+        if room.sparse(labels):
+            parts.append(f"{room.cells(labels):,} weights of such pairs")
+        yield Finding(
+            "memory", True, f"{format_bytes(room.memory)}: with {labels:,} labels for {', '.join(parts)}"
+        )
 
 
 def _check_live(config: Config, store: Store, timeout_seconds: float) -> Iterator[Finding]:

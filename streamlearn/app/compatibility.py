@@ -1,10 +1,13 @@
 """Whether a checkpoint can be continued with a configuration and a stream, as `run` and `check` require."""
 
+from streamlearn.app.build_tagger import build_tagger
 from streamlearn.checkpoint.reading import Loaded
 from streamlearn.config.learned_part import changes
 from streamlearn.config.schema import Config
 from streamlearn.data import StreamIdentity
 from streamlearn.errors import ConfigError, StreamError
+from streamlearn.learners.room import format_bytes
+from streamlearn.learners.weights import rows_in
 
 
 def require_same_model(loaded: Loaded, config: Config) -> None:
@@ -45,6 +48,15 @@ def _require_room(loaded: Loaded, config: Config) -> None:
     ]
     if small:
         raise ConfigError(f"{loaded.where} has more features than the tables can hold: {', '.join(small)}")
+    room = build_tagger(config).room
+    fits = room.rows(len(loaded.checkpoint.model["labels"]))
+    used = rows_in(loaded.checkpoint.model["learner"])
+    if any(rows > most for rows, most in zip(used, fits, strict=True)):
+        raise ConfigError(
+            f"{loaded.where} has more features than features.memory has room for "
+            f"({format_bytes(room.memory)}): "
+            f"{used[0]:,} and {used[1]:,} of pairs of labels, room for {fits[0]:,} and {fits[1]:,}; raise it"
+        )
 
 
 def require_same_stream(saved: StreamIdentity, found: StreamIdentity) -> None:

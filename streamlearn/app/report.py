@@ -14,6 +14,8 @@ _POINTS = 400
 _TOP = 20
 # Features of each table whose weights are drawn.
 _SAMPLE = 4000
+# Weights of pairs of labels that are read at once.
+_CELLS = 1 << 20
 
 
 def collect(where: str) -> dict[str, Any]:
@@ -39,8 +41,17 @@ def collect(where: str) -> dict[str, Any]:
 
 def _features(tagger: Tagger) -> dict[str, list[float]]:
     """Return weight norms and learning rates of evenly spaced features, in order of first occurrence."""
-    nodes, edges = (np.arange(0, used, 1 + used // _SAMPLE, dtype=np.int32) for used in tagger.rows_used)
-    norms = np.concatenate([_norms(weights) for weights in tagger.weights_of(nodes, edges)])
+    # A row of pairs of many labels takes megabytes.
+    block = 1 + _CELLS // (1 + len(tagger.labels)) ** 2
+    nodes, edges = (
+        np.arange(0, used, 1 + used // most, dtype=np.int32)
+        for used, most in zip(tagger.rows_used, (_SAMPLE, min(_SAMPLE, 250 * block)), strict=True)
+    )
+    blocks = [edges[at : at + block] for at in range(0, len(edges), block)]
+    norms = np.concatenate(
+        [_norms(tagger.weights_of(nodes, edges[:0])[0])]
+        + [_norms(tagger.weights_of(nodes[:0], part)[1]) for part in blocks]
+    )
     rows = np.concatenate([nodes, edges])
     rates = tagger.rates_of(nodes, edges)
     heavy, known = norms > 0, (norms > 0) & (rates > 0)

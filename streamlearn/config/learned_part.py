@@ -15,8 +15,9 @@ _LEARNED = {"model", "features", "labels", "learner"}
 
 # Keys that may change without invalidating the weights: sizes of tables and caches, and which labellings are
 # predicted.
-_FREE = {"model", "features.max_features", "features.max_edge_features", "features.names", "features.cache",
-         "features.template_file", "labels.max", "labels.known", "labels.constrain"}  # fmt: skip
+_FREE = {"model", "features.max_features", "features.max_edge_features", "features.memory",
+         "features.names", "features.cache", "features.template_file", "labels.max", "labels.known",
+         "labels.constrain"}  # fmt: skip
 
 
 def _flat(tree: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import Field, model_validator
+from pydantic import ByteSize, Field, model_validator
 
 from streamlearn.choices import DetectorKind, LogFormat, LogLevel, Scheme, Signal
 from streamlearn.config.learner_sections import LearnerConfig, PerceptronConfig
@@ -57,6 +57,11 @@ class FeaturesConfig(Section):
         default=1 << 20,
         description="Maximum number of features on label pairs (bigram); further ones are ignored and "
         "counted.",
+    )
+    memory: ByteSize = Field(
+        default=ByteSize(4 << 30),
+        ge=1 << 20,
+        description="Memory for weights; new features without room in it are ignored and counted.",
     )
     names: int = Field(
         default=1 << 20,

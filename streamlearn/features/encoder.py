@@ -1,6 +1,6 @@
 """From examples to a batch of flat arrays: the part of encoding that does not need the model's weights."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import accumulate, chain
 from operator import itemgetter
 
@@ -61,11 +61,19 @@ class Encoder:
     labels : numbered and extended as labels appear.
     cache : distinct values remembered for each column.
     names : receives the strings behind new ids.
+    longest : returns the length of the longest sequence there is memory for, with a number of labels.
     """
 
     def __init__(
-        self, columns: Sequence[str], views: Sequence[View], labels: LabelSet, cache: int, names: NameBook
+        self,
+        columns: Sequence[str],
+        views: Sequence[View],
+        labels: LabelSet,
+        cache: int,
+        names: NameBook,
+        longest: Callable[[int], int],
     ) -> None:
+        self._longest = longest
         self._first = columns[0] if columns else TOKENS
         self._labels = labels
         by_column = {view.column: [v for v in views if v.column == view.column] for view in views}
@@ -144,7 +152,9 @@ class Encoder:
         for column in columns:
             if len(column) != length:
                 raise RecordError(Reason.LENGTH, "columns of unequal lengths")
-        if learn:
+        if not learn:
+            self._require_memory(length, len(self._labels.names))
+        else:
             if example.labels is None:
                 raise RecordError(Reason.MISSING_LABELS, "no labels to learn from")
             if len(example.labels) != length:
@@ -156,22 +166,31 @@ class Encoder:
                 raise RecordError(Reason.TOO_LARGE, message)
         return columns
 
+    def _require_memory(self, length: int, n_labels: int) -> None:
+        longest = self._longest(n_labels)
+        if length > longest:
+            message = f"{length:,} tokens, with {n_labels} labels there is memory for {longest:,}"
+            raise RecordError(Reason.TOO_LARGE, f"{message} (features.memory)")
+
     def _encode_labels(
         self, taken_out: list[_Taken], rejected_out: list[tuple[int, RecordError]]
     ) -> tuple[NDArray[np.int32], list[int]]:
         """Return label numbers, and the number of labels known after each sequence; reject some examples."""
         names = list(chain.from_iterable(example.labels or () for _, example, _ in taken_out))
         numbers = self._labels.find(names)
-        if numbers is not None:
+        longest = max((len(example) for _, example, _ in taken_out), default=0)
+        if numbers is not None and longest <= self._longest(len(self._labels.names)):
             return numbers, [len(self._labels.names)] * len(taken_out)
-        # There are new labels: each sequence adds its own, and is rejected if there are too many.
+        # There are new labels: each sequence adds its own, and is rejected if there are too many of them.
         labels: list[int] = []
         known: list[int] = []
         given, taken_out[:] = taken_out[:], []
         for taken in given:
             place, example, _ = taken
             try:
-                labels += self._labels.encode(example.labels or ())
+                own = example.labels or ()
+                self._require_memory(len(own), self._labels.count_with(own))
+                labels += self._labels.encode(own)
             except RecordError as error:
                 rejected_out.append((place, error))
             else:

@@ -61,6 +61,10 @@ class LabelSet:
             self._learn(labels)
             return list(map(self._numbers.__getitem__, labels))
 
+    def count_with(self, labels: Iterable[str]) -> int:
+        """Return the number of labels that would be known after these."""
+        return len(self._index.keys() | {self.mapped(label) for label in labels})
+
     def _learn(self, labels: Iterable[str]) -> None:
         mapped = dict.fromkeys(self.mapped(label) for label in labels)
         new = [name for name in mapped if name not in self._index]
@@ -68,7 +72,7 @@ class LabelSet:
             raise RecordError(Reason.TOO_LARGE, f"a label has more than {LONGEST_LABEL} characters")
         if len(self.names) + len(new) > self._max_labels:
             message = f"label {new[0]!r} would be number {len(self.names) + 1} of {self._max_labels}"
-            raise RecordError(Reason.LABELS_FULL, f"{message} (labels.max)")
+            raise RecordError(Reason.LABELS_FULL, f"{message} (labels.max, features.memory)")
         for name in new:
             self._index[name] = len(self.names)
             self.names.append(name)

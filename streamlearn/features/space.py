@@ -47,17 +47,17 @@ class _TemplateGroup:
     def __len__(self) -> int:
         return len(self._templates)
 
-    def rows(self, batch: Batch, grow: bool) -> NDArray[np.int32]:
+    def rows(self, batch: Batch, grow: bool, room: int) -> NDArray[np.int32]:
         """Return the rows of a batch's features, flattened int32[n · K], adding new ones if `grow`."""
         if not grow:
             return self.table.find_expanded(self._macros, batch.values, batch.starts)
         return self.table.add_expanded(
-            self._macros, batch.values, batch.starts, self._row_template, self._row_values
+            self._macros, batch.values, batch.starts, self._row_template, self._row_values, room
         )
 
-    def attribute_rows(self, batch: Batch, grow: bool) -> NDArray[np.int32]:
+    def attribute_rows(self, batch: Batch, grow: bool, room: int) -> NDArray[np.int32]:
         """Return the rows of ready-made features, whose keys are the ids of their names."""
-        return self.table.add(batch.attributes)[0] if grow else self.table.find(batch.attributes)
+        return self.table.add(batch.attributes, room)[0] if grow else self.table.find(batch.attributes)
 
     def name(self, row: int) -> str:
         """Return the name of the feature of a row: ``U00:the/DT``."""
@@ -145,17 +145,29 @@ class FeatureSpace:
         """Feature instances that a full table refused."""
         return self._node.table.refused + self._edge.table.refused
 
-    def rows(self, batch: Batch, grow: bool) -> Rows:
-        """Look up a batch's features; with `grow`, new ones are assigned rows while there is room."""
+    def fits(self, batch: Batch, room: tuple[int, int]) -> bool:
+        """Return whether there is room for all features of a batch even if all were new."""
+        n = int(batch.starts[-1])
+        node = len(batch.attributes) if not self.views else n * len(self._node)
+        return self.sizes[0] + node <= room[0] and self.sizes[1] + n * len(self._edge) <= room[1]
+
+    def rows(self, batch: Batch, grow: bool, room: tuple[int, int] | None = None) -> Rows:
+        """Look up a batch's features; with `grow`, new ones are assigned rows while there is room.
+
+        Parameters
+        ----------
+        room : rows of the node and of the edge table after which new features are refused; by default all.
+        """
+        room = room or self.capacities
         n = int(batch.starts[-1])
         if grow:
             self._names_known = batch.names_known
         if not self.views:
-            node_starts, node_rows = batch.attribute_starts, self._node.attribute_rows(batch, grow)
+            node_starts, node_rows = batch.attribute_starts, self._node.attribute_rows(batch, grow, room[0])
         else:
             node_starts = np.arange(n + 1, dtype=np.int64) * len(self._node)
-            node_rows = self._node.rows(batch, grow)
-        edge_rows = self._edge.rows(batch, grow)
+            node_rows = self._node.rows(batch, grow, room[0])
+        edge_rows = self._edge.rows(batch, grow, room[1])
         return Rows(
             starts=batch.starts,
             node_starts=node_starts,

@@ -30,8 +30,14 @@ class FeatureTable:
         find_rows(keys, self._slots, self.keys, rows)
         return rows
 
-    def add(self, keys: NDArray[np.uint64]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    def add(
+        self, keys: NDArray[np.uint64], room: int | None = None
+    ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
         """Return the row of each key, adding new keys while there is room.
+
+        Parameters
+        ----------
+        room : rows after which new keys are refused; by default the capacity.
 
         Returns
         -------
@@ -39,8 +45,9 @@ class FeatureTable:
         where it was first seen.
         """
         rows = np.empty(keys.size, np.int32)
-        new = np.empty(min(keys.size, self.keys.size - self.size), np.int64)
-        size, refused = add_rows(keys, self.size, self._slots, self.keys, rows, new)
+        row_keys = self._with_room(room)
+        new = np.empty(min(keys.size, len(row_keys) - self.size), np.int64)
+        size, refused = add_rows(keys, self.size, self._slots, row_keys, rows, new)
         new = new[: size - self.size]
         self.size = size
         self.refused += refused
@@ -61,19 +68,26 @@ class FeatureTable:
         starts: NDArray[np.int64],
         row_templates: NDArray[np.int16],
         row_values: NDArray[np.uint64],
+        room: int | None = None,
     ) -> NDArray[np.int32]:
         """Return the same, adding new features while there is room, -1 after that.
 
         Parameters
         ----------
+        room : as for `add`.
         macros, values, starts, row_templates, row_values : as in `streamlearn.kernels.features.expansion`.
         """
         rows = np.empty(len(values) * len(macros.seeds), np.int32)
         self.size, refused = add_features(
-            macros, values, starts, self.size, self._slots, self.keys, row_templates, row_values, rows
-        )
+            macros, values, starts, self.size, self._slots, self._with_room(room), row_templates, row_values,
+            rows,
+        )  # fmt: skip
         self.refused += refused
         return rows
+
+    def _with_room(self, room: int | None) -> NDArray[np.uint64]:
+        """Return the keys by row, up to the last row that may be used."""
+        return self.keys if room is None else self.keys[: max(room, self.size)]
 
     def clear(self) -> None:
         """Forget all keys."""

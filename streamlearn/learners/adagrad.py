@@ -9,7 +9,7 @@ from streamlearn.kernels.updates import adagrad
 from streamlearn.kernels.updates.batch_pass import Pass
 from streamlearn.learners.chain import ChainSpec
 from streamlearn.learners.lazy import LazyChain
-from streamlearn.learners.weights import ChainWeights
+from streamlearn.learners.weights import zeros_like
 
 
 class AdaGrad(LazyChain):
@@ -24,16 +24,18 @@ class AdaGrad(LazyChain):
     """
 
     def __init__(self, spec: ChainSpec, *, rate: float, floor: float, sigma: float | None) -> None:
-        super().__init__(spec, planes=2, metadata=1)
+        super().__init__(spec, planes=2, metadata=1, scratch_planes=1)
         self._sizes = adagrad.StepSizes(rate, floor, 1.0 / sigma**2 if sigma else 0.0)
         # All zero between sequences, and so not part of the state.
-        self._gradients = ChainWeights(spec.max_rows, 1, spec.second_order)
+        self._gradients = zeros_like(self._weights.arrays)
         self._l2_sum = 0.0
 
     def _learn(self, batch: Pass) -> None:
         arrays = self._weights.arrays
+        if self._gradients.node.shape[2:] != arrays.node.shape[2:]:
+            self._gradients = zeros_like(arrays)
         self._l2_sum = adagrad.adagrad_pass(
-            batch, self._seen, self._l2_sum, self._sizes, arrays, self._metas, self._gradients.fit(arrays)
+            batch, self._seen, self._l2_sum, self._sizes, arrays, self._metas, self._gradients
         )
 
     def _catch_up(

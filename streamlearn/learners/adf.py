@@ -86,7 +86,7 @@ class Adf(LazyChain):
     def rewarm(self) -> None:
         """Reset the rate of every feature to that of a new one, for instance after a concept drift."""
         self._schedule = self._schedule._replace(since=self._window)
-        for weights, meta, used in zip(self._weights.arrays, self._metas, self._used, strict=True):
+        for weights, meta, used in zip(self._weights.arrays[:3], self._metas, self._used, strict=True):
             adf.rewarm(weights[:used], meta[:used], self._window, self._seen, self._schedule)
 
     def remedies(self) -> Mapping[str, Callable[[], None]]:

@@ -20,22 +20,28 @@ class AveragedChain(ChainLearner, ABC):
     spec : the chain.
     averaging : what predictions are made with.
     planes : arrays of the weights' shape: w, the plane of `kernels.updates.averaging`, and others.
+    scratch_planes : others that are all 0 between sequences.
     """
 
-    def __init__(self, spec: ChainSpec, averaging: Averaging, planes: int = 2) -> None:
-        super().__init__(spec, planes)
+    def __init__(
+        self, spec: ChainSpec, averaging: Averaging, planes: int = 2, scratch_planes: int = 0
+    ) -> None:
+        super().__init__(spec, planes, scratch_planes)
         self._averaging = averaging
         self._norm_squared = 0.0
 
     def scoring(self, rows: Rows) -> Scoring:
         """Return the averaged (or last) weights."""
         weights = self._weights
-        return Scoring(rows, weights.arrays, weights.n_labels, share=self._share())
+        return Scoring(self._within_room(rows), weights.arrays, weights.n_labels, share=self._share())
 
     def weights(self) -> Weights:
-        """Return the averaged (or last) weights: node[row, label], edge[row, 1 + y_prev, label]."""
+        """Return the averaged (or last) weights: node[row, label], edge[row, 1 + y_prev, label].
+
+        Rows of edges that are lists of cells are left out.
+        """
         share = self._share()
-        node, edge, triple = (array[:, 0] - share * array[:, 1] for array in self._weights.trimmed())
+        node, edge, triple = (array[:, 0] - share * array[:, 1] for array in self._weights.trimmed()[:3])
         return Weights(node[:, 0], edge, triple)
 
     def _share(self) -> float:
@@ -47,8 +53,11 @@ class AveragedChain(ChainLearner, ABC):
 
     def reset_average(self) -> None:
         """Begin a new average with the current weights."""
-        for array in self._weights.trimmed():
+        node, edge, triple, cells = self._weights.trimmed()
+        for array in (node, edge, triple):
             array[:, 1] = 0.0
+        if len(cells.heads):
+            cells.values[:, 1] = 0.0
         self._seen = 0
 
     def gauges(self) -> Mapping[str, float]:

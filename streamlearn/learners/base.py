@@ -1,7 +1,7 @@
 """The interface of a learner: new ones implement it, and nothing else needs to change."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from typing import Any, Protocol
 
 import numpy as np
@@ -11,6 +11,7 @@ from streamlearn.data import Rows
 from streamlearn.kernels.chain.lattice import Weights
 from streamlearn.kernels.chain.mask import Mask
 from streamlearn.kernels.spans import NO_SPANS, SpanMarks
+from streamlearn.learners.room import Room
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +54,15 @@ class Outcome:
     unknown: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
 
 
+def joined_outcomes(outcomes: Sequence[Outcome]) -> Outcome:
+    """Return the results of consecutive calls as those of one."""
+    if len(outcomes) == 1:
+        return outcomes[0]
+    return Outcome(
+        *(np.concatenate([getattr(outcome, each.name) for outcome in outcomes]) for each in fields(Outcome))
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class Scoring:
     """Some sequences, and the weights that score their labellings in predictions.
@@ -82,6 +92,14 @@ class Learner(Protocol):
     @property
     def is_probabilistic(self) -> bool:
         """Whether exp(score) / Z is meant to be the probability of a labelling."""
+
+    @property
+    def room(self) -> Room:
+        """How many rows and labels there is room for."""
+
+    @property
+    def refused(self) -> int:
+        """Changes of weights of pairs of labels for which there was no room."""
 
     def learn_many(self, rows: Rows, supervision: Supervision) -> Outcome:
         """Predict, then learn, each sequence in order."""

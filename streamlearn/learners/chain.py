@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from streamlearn.choices import Average
 from streamlearn.data import Rows
+from streamlearn.kernels.features.table import ABSENT
 from streamlearn.kernels.updates.averaging import (
     AVERAGE_ALL,
     AVERAGE_EXPONENTIAL,
@@ -17,6 +18,7 @@ from streamlearn.kernels.updates.averaging import (
 )
 from streamlearn.kernels.updates.batch_pass import Pass
 from streamlearn.learners.base import Outcome, Supervision
+from streamlearn.learners.room import Room
 from streamlearn.learners.weights import ChainWeights
 
 _AVERAGES: dict[Average, int] = {
@@ -31,17 +33,23 @@ def averaging_of(average: Average, half_life: float) -> Averaging:
     return Averaging(_AVERAGES[average], half_life)
 
 
+# Weights that an update changes in a row of pairs: of two labels, and of four pairs of them.
+_CHANGES = 6
+
+
 class ChainSpec(NamedTuple):
     """The chain that a learner is made for.
 
     Attributes
     ----------
     max_rows : rows of the node and of the edge table.
+    memory : bytes for weights and all arrays of their shape.
     plain_edges : learn transitions that do not depend on the position.
     second_order : learn triples of labels too.
     """
 
     max_rows: tuple[int, int]
+    memory: int
     plain_edges: bool = True
     second_order: bool = False
 
@@ -53,31 +61,38 @@ class ChainLearner(ABC):
     ----------
     spec : the chain.
     planes : arrays of the weights' shape that are kept.
+    scratch_planes : others that are all 0 between sequences.
     """
 
     is_probabilistic = False
+    # Whether rows of pairs may be lists of cells: if updates change few weights.
+    has_cells = False
 
-    def __init__(self, spec: ChainSpec, planes: int) -> None:
+    def __init__(self, spec: ChainSpec, planes: int, scratch_planes: int = 0) -> None:
         self._spec = spec
-        self._weights = ChainWeights(spec.max_rows, planes, spec.second_order)
+        self.room = Room(
+            spec.memory, planes + scratch_planes, spec.max_rows, spec.second_order, self.has_cells
+        )
+        self._weights = ChainWeights(self.room, planes)
         self._seen = 0
 
     def learn_many(self, rows: Rows, supervision: Supervision) -> Outcome:
         """Predict, then learn, each sequence in order."""
         known = supervision.labels_known
+        n_labels = self._weights.n_labels
+        self._reserve(int(known[-1]), rows)
         batch = Pass(
-            rows,
+            self._within_room(rows),
             supervision.labels,
             known,
             supervision.importance,
-            self._weights.n_labels,
+            n_labels,
             self._spec.plain_edges,
             supervision.mask,
             supervision.marks,
             predicted_out=np.empty(len(supervision.labels), np.int32),
             loss_out=np.empty(len(known)),
         )
-        self._reserve(int(known[-1]), rows.used)
         self._learn(batch)
         self._seen += len(known)
         return Outcome(batch.predicted_out, batch.loss_out, batch.loss_out > 0)
@@ -86,9 +101,24 @@ class ChainLearner(ABC):
     def _learn(self, batch: Pass) -> None:
         """Predict, then learn, each sequence; `self._seen` sequences were learned before."""
 
-    def _reserve(self, n_labels: int, used: tuple[int, int]) -> None:
+    def _reserve(self, n_labels: int, rows: Rows) -> None:
         """Make room for the labels and rows that a batch brings."""
-        self._weights.reserve(n_labels, used)
+        self._weights.reserve(n_labels, rows.used, _CHANGES * len(rows.edge_rows))
+
+    def _within_room(self, rows: Rows) -> Rows:
+        """Return rows, with those that were dropped when labels came as unknown ones."""
+        node, edge = self.room.rows(self._weights.n_labels)
+        if rows.used[0] <= node and rows.used[1] <= edge:
+            return rows
+        return rows._replace(
+            node_rows=np.where(rows.node_rows < node, rows.node_rows, ABSENT),
+            edge_rows=np.where(rows.edge_rows < edge, rows.edge_rows, ABSENT),
+        )
+
+    @property
+    def refused(self) -> int:
+        """Changes of weights of pairs of labels for which there was no room."""
+        return int(self._weights.arrays.cells.counts[1])
 
     def remedies(self) -> Mapping[str, Callable[[], None]]:
         """Return no remedies."""

@@ -23,12 +23,13 @@ class LazyChain(ChainLearner, ABC):
     spec : the chain.
     planes : arrays of the weights' shape that are kept.
     metadata : numbers kept for each row, 0 while it has never been active.
+    scratch_planes : arrays of the weights' shape that are all 0 between sequences.
     """
 
     is_probabilistic = True
 
-    def __init__(self, spec: ChainSpec, planes: int, metadata: int) -> None:
-        super().__init__(spec, planes)
+    def __init__(self, spec: ChainSpec, planes: int, metadata: int, scratch_planes: int = 0) -> None:
+        super().__init__(spec, planes, scratch_planes)
         self._metadata = metadata
         self._clear()
 
@@ -36,8 +37,11 @@ class LazyChain(ChainLearner, ABC):
         self._metas = tuple(zeros((rows, self._metadata)) for rows in (*self._spec.max_rows, 0))
         self._seen = 0
 
-    def _reserve(self, n_labels: int, used: tuple[int, int]) -> None:
-        super()._reserve(n_labels, used)
+    def _reserve(self, n_labels: int, rows: Rows) -> None:
+        super()._reserve(n_labels, rows)
+        self._reserve_contexts()
+
+    def _reserve_contexts(self) -> None:
         node, edge, triple = self._metas
         new = np.zeros((len(self._weights.arrays.triple) - len(triple), self._metadata))
         if len(new):
@@ -46,7 +50,7 @@ class LazyChain(ChainLearner, ABC):
     @property
     def _used(self) -> tuple[int, int, int]:
         """The rows of nodes, edges and triples in use."""
-        node, edge, triple = self._weights.trimmed()
+        node, edge, triple, _ = self._weights.trimmed()
         return len(node), len(edge), len(triple)
 
     @abstractmethod
@@ -61,7 +65,8 @@ class LazyChain(ChainLearner, ABC):
 
     def scoring(self, rows: Rows) -> Scoring:
         """Return the active rows of a batch, brought up to date."""
-        node, edge, triple = self._weights.arrays
+        rows = self._within_room(rows)
+        node, edge, triple, _ = self._weights.arrays
         node_rows, node = self._compact(rows.node_rows, node, self._metas[0])
         edge_rows, edge = self._compact(rows.edge_rows, edge, self._metas[1])
         triple = self._catch_up(np.arange(len(triple), dtype=np.int32), triple, self._metas[2])
@@ -84,7 +89,7 @@ class LazyChain(ChainLearner, ABC):
         plane, share = self._prediction_plane()
         found = []
         for kept, weights, meta in zip(
-            self._weights.trimmed(), self._weights.arrays, self._metas, strict=True
+            self._weights.trimmed()[:3], self._weights.arrays[:3], self._metas, strict=True
         ):
             rows, _, slots, n = kept.shape
             now = self._catch_up(np.arange(rows, dtype=np.int32), weights, meta)[:, :, :slots, :n]
@@ -104,7 +109,7 @@ class LazyChain(ChainLearner, ABC):
         self._clear()
         self._seen = state["seen"]
         self._weights.restore(state["weights"])
-        self._reserve(self._weights.n_labels, self._used[:2])
+        self._reserve_contexts()
         for name, meta, used in zip(_METAS, self._metas, self._used, strict=True):
             # The state, or this chain, may have no triples (`ChainWeights.restore`).
             if len(state.get(name, ())) == used > 0:

@@ -7,7 +7,7 @@ from streamlearn.kernels.updates.batch_pass import Pass
 from streamlearn.kernels.updates.margin import Margin, margin_pass
 from streamlearn.learners.averaged import AveragedChain
 from streamlearn.learners.chain import ChainSpec
-from streamlearn.learners.weights import ChainWeights
+from streamlearn.learners.weights import zeros_like
 
 
 class LargeMargin(AveragedChain, ABC):
@@ -22,14 +22,15 @@ class LargeMargin(AveragedChain, ABC):
     """
 
     def __init__(self, spec: ChainSpec, averaging: Averaging, margin: Margin, planes: int) -> None:
-        super().__init__(spec, averaging, planes)
+        super().__init__(spec, averaging, planes, scratch_planes=1)
         self._margin = margin
         # All zero between sequences, and so not part of the state.
-        self._scratch = ChainWeights(spec.max_rows, 1, spec.second_order)
+        self._scratch = zeros_like(self._weights.arrays)
 
     def _learn(self, batch: Pass) -> None:
         arrays = self._weights.arrays
+        if self._scratch.node.shape[2:] != arrays.node.shape[2:]:
+            self._scratch = zeros_like(arrays)
         self._norm_squared = margin_pass(
-            batch, self._seen, self._norm_squared, self._averaging, self._margin, arrays,
-            self._scratch.fit(arrays),
-        )  # fmt: skip
+            batch, self._seen, self._norm_squared, self._averaging, self._margin, arrays, self._scratch
+        )

@@ -35,6 +35,8 @@ class Perceptron(AveragedChain):
     violation : with a beam, update at the maximum violation, or stop at the first (early update).
     """
 
+    has_cells = True
+
     def __init__(
         self, spec: ChainSpec, averaging: Averaging, *, cost: float, beam: int, violation: Violation
     ) -> None:

@@ -14,6 +14,7 @@ from streamlearn.data import Rows
 from streamlearn.kernels.chain.lattice import Weights
 from streamlearn.kernels.updates.interleave import interleave, take_positions, take_rows
 from streamlearn.learners.base import Learner, Outcome, Scoring, Supervision
+from streamlearn.learners.room import Room
 
 # What a state holds of the rows of recent sequences.
 _SAVED = ("starts", "node_starts", "node_rows", "node_values", "edge_starts", "edge_rows")
@@ -138,6 +139,16 @@ class Replay:
         self._recent = pool.chosen(np.arange(oldest, len(pool.importance)))
         in_new = np.repeat(is_new, np.diff(chosen.rows.starts))
         return Outcome(outcome.predicted[in_new], outcome.losses[is_new], outcome.updated[is_new])
+
+    @property
+    def room(self) -> Room:
+        """The learner's room."""
+        return self._learner.room
+
+    @property
+    def refused(self) -> int:
+        """What the learner refused."""
+        return self._learner.refused
 
     @property
     def is_probabilistic(self) -> bool:

@@ -53,6 +53,8 @@ class Swvp(AveragedChain):
         mixed assignment is a violation if its margin, less the cost, is not above 0.
     """
 
+    has_cells = True
+
     def __init__(
         self,
         spec: ChainSpec,

@@ -9,14 +9,17 @@ from numpy.typing import NDArray
 
 from streamlearn.data import Batch, Example, Prediction, Rows
 from streamlearn.errors import RecordError
+from streamlearn.features.batches import cut
 from streamlearn.features.encoder import Encoder
 from streamlearn.features.labels import LabelSet
 from streamlearn.features.space import FeatureSpace
 from streamlearn.kernels.features.unknown import count_unknown
-from streamlearn.learners.base import Learner, Outcome, Supervision
+from streamlearn.learners.base import Learner, Outcome, Supervision, joined_outcomes
 from streamlearn.learners.constraint import Constraint
 from streamlearn.learners.decoding import Decoder
+from streamlearn.learners.room import Room
 from streamlearn.learners.span_marks import SpanMarkReader
+from streamlearn.learners.weights import edge_weights
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +77,11 @@ class Tagger:
         """Whether the learner is probabilistic."""
         return self._learner.is_probabilistic
 
+    @property
+    def room(self) -> Room:
+        """How many features and labels there is room for."""
+        return self._learner.room
+
     def mapped(self, labels: Sequence[str]) -> list[str]:
         """Return the model's names for labels of the data."""
         return [self._labels.mapped(label) for label in labels]
@@ -84,12 +92,26 @@ class Tagger:
 
     def learn_batch(self, batch: Batch) -> Outcome:
         """Predict, then learn, each sequence of a batch in order."""
-        before = self.rows_used
-        rows = self._space.rows(batch, grow=True)
+        return joined_outcomes([self._learn_part(part) for part in self._parts(batch)])
+
+    def _parts(self, batch: Batch) -> list[Batch]:
+        """Cut a batch before each sequence with new labels, if these change what there is room for."""
+        room, known = self._learner.room, batch.labels_known
+        last = int(known[-1])
+        same = room.sparse(last) == room.sparse(self._n_labels)
+        if last == self._n_labels or (same and self._space.fits(batch, room.rows(last))):
+            return [batch]
+        places = np.flatnonzero(np.diff(known, prepend=self._n_labels))
+        return cut(batch, [place for place in places.tolist() if place])
+
+    def _learn_part(self, batch: Batch) -> Outcome:
+        """Learn sequences, all of which are learned with the room of the last one."""
+        before = self._space.sizes
+        n_labels = int(batch.labels_known[-1])
+        rows = self._space.rows(batch, grow=True, room=self._learner.room.rows(n_labels))
         unknown = np.zeros(len(batch.labels_known), np.int64)
         count_unknown(batch.starts, rows.node_starts, rows.node_rows, before[0], unknown)
         count_unknown(batch.starts, rows.edge_starts, rows.edge_rows, before[1], unknown)
-        n_labels = int(batch.labels_known[-1])
         # Encoding is ahead in another thread: there may be more names than when this batch was encoded.
         names = self._labels.names[:n_labels]
         mask, marks = self._constraint.mask(names), self._span_marks.marks(names)
@@ -177,7 +199,7 @@ class Tagger:
         """Return the metrics of the feature space, the labels and the learner, by name."""
         return {
             "features_known": float(sum(self._space.sizes)),
-            "features_refused": float(self._space.refused),
+            "features_refused": float(self._space.refused + self._learner.refused),
             "labels_known": float(self._n_labels),
             **self._learner.gauges(),
         }
@@ -185,7 +207,8 @@ class Tagger:
     @property
     def rows_used(self) -> tuple[int, int]:
         """Rows of the node and of the edge weights that are in use."""
-        return self._space.sizes
+        room = self._learner.room.rows(self._n_labels)
+        return min(self._space.sizes[0], room[0]), min(self._space.sizes[1], room[1])
 
     def weights_of(
         self, node_rows: NDArray[np.int32], edge_rows: NDArray[np.int32]
@@ -196,7 +219,7 @@ class Tagger:
         scoring = self._learner.scoring(rows)
         n = scoring.n_labels
         node = scoring.weights.node[scoring.rows.node_rows, :, 0, :n]
-        edge = scoring.weights.edge[scoring.rows.edge_rows, :, : 1 + n, :n]
+        edge = edge_weights(scoring.weights, scoring.rows.edge_rows)[:, :, : 1 + n, :n]
         if scoring.share:
             node[:, scoring.plane] -= scoring.share * node[:, 1]
             edge[:, scoring.plane] -= scoring.share * edge[:, 1]
@@ -209,7 +232,7 @@ class Tagger:
     def heaviest(self, label: str, count: int) -> list[tuple[str, float]]:
         """Return the features with the largest |weight| for a label, by name, largest first."""
         y = self._labels.names.index(label)
-        node, edge, _ = self._learner.weights()
+        node, edge = self._learner.weights()[:2]
         if y >= node.shape[1]:
             return []
         found = [(float(node[row, y]), self._space.node_name(row)) for row in _largest(node[:, y], count)]

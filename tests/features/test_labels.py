@@ -31,7 +31,7 @@ def test_a_label_too_many_rejects_its_sequence_and_nothing_of_it_is_learned():
     with pytest.raises(RecordError) as refused:
         labels.encode(["B", "A", "C"])
     assert refused.value.reason is Reason.LABELS_FULL
-    assert str(refused.value) == "label 'B' would be number 2 of 2 (labels.max)"
+    assert str(refused.value) == "label 'B' would be number 2 of 2 (labels.max, features.memory)"
     assert labels.names == ["A"]
     assert labels.encode(["B", "A"]) == [1, 0]
     assert labels.encode(["A", "B"]) == [0, 1]

@@ -5,8 +5,10 @@ import pytest
 from hypothesis import strategies as st
 
 from streamlearn.data import Rows
+from streamlearn.kernels.chain.cells import NO_CELLS
 from streamlearn.kernels.chain.lattice import Lattice, Weights
 from streamlearn.kernels.chain.mask import ANYTHING, Mask
+from streamlearn.kernels.chain.transitions import new_sparse_transitions
 from streamlearn.kernels.chain.viterbi import new_trellis
 from streamlearn.kernels.spans import NO_SPANS
 from streamlearn.kernels.updates.batch_pass import Pass
@@ -82,7 +84,7 @@ def make_mask(rng, labels, share=0.3):
 
 def dense_scores(rows, i, labels, weights, plane, share):
     """Sum the weights of sequence `i`: emit[t][y], trans[t][y_prev][y], triple[y_prev2][y_prev][y]."""
-    node, edge, triple = weights
+    node, edge, triple = weights[:3]
 
     def weight(array, row, slot, y):
         return array[row, plane, slot, y] - share * array[row, 1, slot, y]
@@ -149,7 +151,8 @@ def lattice_of(emit, trans, triple=None, spare=0):
     sums = np.empty((length, 2 * labels)), np.empty((0, 2))
     positions = spare if len(trans) > 1 else 0
     trans = _padded(trans, spare)[: len(trans) + positions]
-    return Lattice(*sums, _padded(emit, spare), trans, triples, trellis)
+    sparse = new_sparse_transitions(make_rows(np.random.default_rng(0), [1]), labels, NO_CELLS)
+    return Lattice(*sums, _padded(emit, spare), trans, sparse, triples, trellis)
 
 
 def _padded(array, spare):

@@ -16,6 +16,7 @@ from streamlearn.features.labels import LabelSet
 from streamlearn.features.space import FeatureSpace
 from streamlearn.features.templates import parse_templates
 from streamlearn.features.values import NameBook
+from streamlearn.kernels.chain.cells import NO_CELLS
 from streamlearn.learners.base import Learner
 from streamlearn.learners.chain import ChainSpec
 from streamlearn.learners.replay import Replay
@@ -24,11 +25,11 @@ from streamlearn.learners.tagger import Tagger
 MakeLearner = Callable[[FeatureSpace], Learner]
 
 
-def make(kind: str, **settings: Any) -> MakeLearner:
+def make(kind: str, memory: int = 1 << 32, **settings: Any) -> MakeLearner:
     """Return what makes a learner as the configuration would, with its defaults."""
     section: Any = TypeAdapter(LearnerConfig).validate_python({"kind": kind, **settings})
     return lambda space: build_learner(
-        section, ChainSpec(space.capacities, space.plain_edges, space.second_order)
+        section, ChainSpec(space.capacities, memory, space.plain_edges, space.second_order)
     )
 
 
@@ -83,8 +84,9 @@ class Bench:
     learner: Learner
     names: NameBook
 
-    def named(self, node: Any, edge: Any, triple: Any) -> dict[tuple[str, ...], float]:
-        """Return the weights that are not 0 by feature and labels, as `tests.naive` does."""
+    def named(self, node: Any, edge: Any, triple: Any, cells: Any = NO_CELLS) -> dict[tuple[str, ...], float]:
+        """Return the weights that are not 0 by feature and labels, as `tests.naive` does: none in cells."""
+        assert not len(cells.heads)
         labels = self.labels.names
         found = {
             (self.space.node_name(row), labels[y]): node[row, y]
@@ -112,8 +114,8 @@ def make_bench(
     parsed = parse_templates("\n".join(templates), columns)
     space = FeatureSpace(parsed, *room, book)
     labels = LabelSet(known, max_labels=max_labels)
-    encoder = Encoder(columns, space.views, labels, cache, book)
     made = learner(space)
+    encoder = Encoder(columns, space.views, labels, cache, book, made.room.positions)
     return Bench(Tagger(encoder, labels, space, made), encoder, labels, space, made, book)
 
 

@@ -133,7 +133,7 @@ class LearnerContract:
         assert list(made.tagger.labels)[known:] == late
         assert made.tagger.predict_one(x) == ["NEW7"]
         n = known + 30
-        node, edge, triple = made.learner.weights()
+        node, edge, triple = made.learner.weights()[:3]
         assert (node.shape[1], edge.shape[1:]) == (n, (1 + n, n))
         assert triple.shape == (n if made.space.second_order else 0, 1 + n, n)
 

@@ -40,10 +40,15 @@ def _forbid(lattice, length, n_labels, rich, mask):
     for y in range(n_labels):
         emit[0, y] += mask.first[y]
         emit[length - 1, y] += mask.last[y]
-    for t in range(length if rich else 1):
+    plain = lattice.sparse.plain
+    for t in range(length if rich and plain.size == 0 else 1):
         for y_prev in range(n_labels):
             for y in range(n_labels):
                 trans[t, y_prev, y] += mask.pairs[y_prev, y]
+    if plain.size:
+        for y_prev in range(n_labels):
+            for y in range(n_labels):
+                plain[y_prev, y] += mask.pairs[y_prev, y]
 
 
 @kernel

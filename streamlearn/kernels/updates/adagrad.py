@@ -98,7 +98,7 @@ def adagrad_pass(
     Λ after the batch.
     """
     rows, n_labels, known_after = batch.rows, batch.n_labels, batch.labels_known
-    node, edge, triple = weights
+    node, edge, triple = weights.node, weights.edge, weights.triple
     step = new_gradient(rows, max(n_labels, known_after[-1]), 1, weights)
     rich = rows.edge_rows.size > 0
     for i in range(rows.starts.size - 1):

@@ -186,7 +186,7 @@ def adf_pass(
     The window of the next sequence.
     """
     rows, n_labels, known_after = batch.rows, batch.n_labels, batch.labels_known
-    node, edge, triple = weights
+    node, edge, triple = weights.node, weights.edge, weights.triple
     step = new_gradient(rows, max(n_labels, known_after[-1]), node.shape[1], weights)
     plain = step.implicit[: 1 if batch.plain_edges else 0]
     most = max(step.node_steps.size, step.edge_steps.size, step.implicit.size)

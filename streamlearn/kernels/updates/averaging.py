@@ -66,8 +66,11 @@ def _base(averaging, count):
 
 @inner_kernel
 def _scale_plane(weights, used, factor):
-    """Multiply plane 1 of the rows in use, in loops: they compile five times as fast as slices."""
-    for row in range(used):
+    """Multiply plane 1 of the rows in use, in loops: they compile five times as fast as slices.
+
+    Rows that are lists of cells are not in `weights`.
+    """
+    for row in range(min(used, weights.shape[0])):
         for slot in range(weights.shape[2]):
             for y in range(weights.shape[3]):
                 weights[row, 1, slot, y] *= factor
@@ -85,3 +88,5 @@ def rescale(averaging, count, used, weights):
             _scale_plane(weights.node, used[0], 2.0**-growth)
             _scale_plane(weights.edge, used[1], 2.0**-growth)
             _scale_plane(weights.triple, weights.triple.shape[0], 2.0**-growth)
+            for c in range(weights.cells.counts[0]):
+                weights.cells.values[c, 1] *= 2.0**-growth

@@ -15,6 +15,7 @@ import numpy as np
 
 from streamlearn.kernels.arrays import Floats
 from streamlearn.kernels.chain.lattice import Weights, new_lattice
+from streamlearn.kernels.chain.transitions import transitions_at
 from streamlearn.kernels.jit import inner_kernel, kernel
 from streamlearn.kernels.updates.augmented_prediction import Search, predict_augmented
 from streamlearn.kernels.updates.averaging import Averaging, average_factor, average_share, rescale
@@ -69,10 +70,10 @@ def _margin(positions, gold, path, rich, lattice):
         margin += emit[t, y] - emit[t, z]
         if t > 0:
             held = i > 0 and positions[i - 1] == t - 1
-            step = trans[t if rich else 0]
+            step = trans[transitions_at(lattice, t, rich)]
             margin += step[gold[t - 1], y] - step[path[t - 1] if held else gold[t - 1], z]
         if t + 1 < gold.size and not (i + 1 < positions.size and positions[i + 1] == t + 1):
-            step = trans[t + 1 if rich else 0]
+            step = trans[transitions_at(lattice, t + 1, rich)]
             margin += step[y, gold[t + 1]] - step[z, gold[t + 1]]
     return margin
 

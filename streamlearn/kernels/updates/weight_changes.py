@@ -6,6 +6,7 @@ Changes of ‖w‖² are added up one by one, so that how the stream is cut into
 
 import numpy as np
 
+from streamlearn.kernels.chain.cells import add_to_cell
 from streamlearn.kernels.jit import inner_kernel
 
 
@@ -50,33 +51,41 @@ def add_position(change, rows, at, before, now, steps, factor, plain_edges, weig
                 change += add_step(weights.node, row, 0, z, -step, factor)
     if pair and plain_edges:
         # A number of the same type as other rows: `_add_pairs` is compiled once.
-        change = _add_pairs(change, np.int32(0), before, now, steps, factor, weights.edge)
+        change = _add_pairs(change, np.int32(0), before, now, steps, factor, weights)
     if rows.edge_rows.size and (alone or pair):
         begin = rows.edge_starts[at]
         for i in range(begin, rows.edge_starts[at + 1]):
             row = rows.edge_rows[i]
             if row >= 0:
                 if alone and i < begin + rows.edge_singles:
-                    change += add_step(weights.edge, row, 0, y, alone, factor)
-                    change += add_step(weights.edge, row, 0, z, -alone, factor)
+                    change += _add_edge_step(weights, row, 0, y, alone, factor)
+                    change += _add_edge_step(weights, row, 0, z, -alone, factor)
                 if pair:
-                    change = _add_pairs(change, row, before, now, steps, factor, weights.edge)
+                    change = _add_pairs(change, row, before, now, steps, factor, weights)
     return change
 
 
 @inner_kernel
-def _add_pairs(change, row, before, now, steps, factor, edge):
+def _add_edge_step(weights, row, slot, y, step, factor):
+    """Do what `add_step` does in a row of edges, which may be a list of cells."""
+    if row and weights.cells.heads.size:
+        return add_to_cell(weights.cells, row, slot, y, step, factor)
+    return add_step(weights.edge, row, slot, y, step, factor)
+
+
+@inner_kernel
+def _add_pairs(change, row, before, now, steps, factor, weights):
     """Move the weights of one row for the pair of labels at one position; return the change of ‖w‖²."""
     _, both, left, right = steps
     y_prev, z_prev = 1 + before[0], 1 + before[1]
     y, z = now
-    change += add_step(edge, row, y_prev, y, both + left + right, factor)
+    change += _add_edge_step(weights, row, y_prev, y, both + left + right, factor)
     if both:
-        change += add_step(edge, row, z_prev, z, -both, factor)
+        change += _add_edge_step(weights, row, z_prev, z, -both, factor)
     if left:
-        change += add_step(edge, row, z_prev, y, -left, factor)
+        change += _add_edge_step(weights, row, z_prev, y, -left, factor)
     if right:
-        change += add_step(edge, row, y_prev, z, -right, factor)
+        change += _add_edge_step(weights, row, y_prev, z, -right, factor)
     return change
 
 

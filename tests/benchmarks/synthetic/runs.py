@@ -101,7 +101,9 @@ def _encoded(data: DataSet, order: int) -> Encoded:
 def _scores(data: Encoded, setting: Setting, wanted: set[int]) -> dict[str, list[float]]:
     section = TypeAdapter(LearnerConfig).validate_python(dict(setting.learner))
     space = data.space
-    learner = build_learner(section, ChainSpec(space.capacities, space.plain_edges, space.second_order))
+    learner = build_learner(
+        section, ChainSpec(space.capacities, 1 << 32, space.plain_edges, space.second_order)
+    )
     found = {}
     for number in range(1, max(wanted) + 1):
         learner.learn_many(data.train, data.supervision)

@@ -28,7 +28,7 @@ def followed(averaging, retained, first=0, sequences=3000):
     count, scaled = first, 0
     for change in changes(1, sequences):
         for row, y, step in change:
-            for array in weights:
+            for array in weights[:3]:
                 array[row, 0, 0, y] += step
                 array[row, 1, 0, y] += average_factor(averaging, count) * step
             w[row, y] += step
@@ -37,7 +37,7 @@ def followed(averaging, retained, first=0, sequences=3000):
         rescale(averaging, count, (6, 6), weights)
         scaled += bool((before != weights.node[:, 1]).any())
         mean = retained(count) * mean + (1.0 - retained(count)) * w
-        for array in weights:
+        for array in weights[:3]:
             got = array[:, 0, 0] - average_share(averaging, count) * array[:, 1, 0]
             assert np.abs(got - mean).max() < 1e-12 * max(1.0, np.abs(w).max())
     return scaled

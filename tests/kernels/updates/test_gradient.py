@@ -21,7 +21,7 @@ def loss(rows, i, gold, labels, weights, known=0):
 
 
 def zeros_like(weights):
-    return Weights(*map(np.zeros_like, weights))
+    return Weights(*map(np.zeros_like, weights[:3]))
 
 
 def difference(rows, i, gold, labels, array, place, weights, h=1e-5):
@@ -58,7 +58,7 @@ def test_the_step_is_the_gradient_by_finite_differences(
     gradient.triple_steps[:] = importance
     up = zeros_like(weights)
     add_gradient(rows, rows.starts[i], gold.size, labels, 3.0, up, gradient)
-    for array, step, slots in zip(weights, up, (1, 1 + labels, 1 + labels), strict=True):
+    for array, step, slots in zip(weights[:3], up[:3], (1, 1 + labels, 1 + labels), strict=True):
         assert np.allclose(step[:, 1], 3.0 * step[:, 0], rtol=1e-12, atol=1e-15)
         assert not step[:, :, slots:].any()
         assert not step[..., labels:].any()
