@@ -19,12 +19,21 @@ class CheckpointSchedule:
     """
 
     def __init__(self, every_seconds: float | None, every_records: int | None) -> None:
+        self.change(every_seconds, every_records)
+        self._last: tuple[float, int] | None = None
+
+    def change(self, every_seconds: float | None, every_records: int | None) -> None:
+        """Use other intervals from now on, counted from the last checkpoint.
+
+        Raises
+        ------
+        ConfigError : an interval is not positive.
+        """
         for name, interval in (("every_seconds", every_seconds), ("every_records", every_records)):
             if interval is not None and not interval > 0:
                 raise ConfigError(f"checkpoint {name}: got {interval}, wanted more than 0, or null")
         self._every_seconds = every_seconds
         self._every_records = every_records
-        self._last: tuple[float, int] | None = None
 
     def due(self, now: float, sequences: int) -> bool:
         """Return whether to write a checkpoint; always True before the first `done`.

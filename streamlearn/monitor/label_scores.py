@@ -56,8 +56,8 @@ class LabelScores:
             found[OTHER] = _score(counts[order[top:]].sum(axis=0))
         return found
 
-    def macro_f1(self) -> float:
-        """Return the mean F1 over all labels (or span types) that occurred; 0 if none did."""
+    def macro_f1(self) -> float | None:
+        """Return the mean F1 over all labels (or span types) that occurred; None if none did."""
         is_spans = self._scheme.is_spans
         counts = (self._types if is_spans else self._labels).sum(axis=0)
         table = metrics.ConfusionMatrix()
@@ -67,7 +67,7 @@ class LabelScores:
                 if weight:
                     table.update(one, other, w=weight)
         scores = [metrics.F1(table, y).get() for y in table.classes if y is not None]
-        return float(np.mean(scores)) if scores else 0.0
+        return float(np.mean(scores)) if scores else None
 
     def confusions(self, top: int) -> list[tuple[str, str, int]]:
         """Return gold label, predicted label and count of the most frequent mistakes."""
