@@ -50,6 +50,7 @@ SEVERITIES: dict[str, Severity] = {
 
 STALL_SECONDS = 120
 STARTING_SECONDS = 15 * 60
+WAITING_SECONDS = 10 * 60
 STALE_INTERVALS = 5
 FREE_CHECKPOINTS = 3
 REJECTED_SHARE = 0.05
@@ -82,7 +83,7 @@ class Alarms:
         self._since = self._polled_at = self._connected_at = clock()
         self._polled: Polled | None = None
         self._standing = Standing()
-        self._every_seconds = self._saved_at = math.nan
+        self._every_seconds = self._saved_at = self._unsaved_since = math.nan
         self._saved_sequences = self._saved_bytes = 0
         self._failure = ""
         self._refused: float | None = None
@@ -91,7 +92,7 @@ class Alarms:
         self._spooled, self._ignored = _Recent(15), _Recent(30)
         self._mistakes, self._updates = _Recent(30), _Recent(30)
         self._lag: dict[int, int] = {}
-        self._moved: dict[TopicPartition, tuple[int, float]] = {}
+        self._waiting: dict[TopicPartition, tuple[int, float]] = {}
 
     def __call__(self, event: Event) -> None:
         """Take one event."""
@@ -129,9 +130,12 @@ class Alarms:
         if event.connected:
             self._connected_at = now
         self._records.add(sum(event.records.values()), now)
-        self._moved = {
-            tp: before if (before := self._moved.get(tp)) and before[0] == at.position else (at.position, now)
+        before = self._waiting
+        # Since when a partition has unread records at a position that does not move.
+        self._waiting = {
+            tp: before[tp] if tp in before and before[tp][0] == at.position else (at.position, now)
             for tp, at in event.partitions.items()
+            if at.lag
         }
         minute = int(now // 60)
         if minute not in self._lag:
@@ -139,6 +143,8 @@ class Alarms:
             self._lag = kept | {minute: sum(at.lag or 0 for at in event.partitions.values())}
 
     def _learn(self, event: Learned, now: float) -> None:
+        if self._standing.sequences_seen == self._saved_sequences:
+            self._unsaved_since = now
         self._standing = event.standing
         self._drifts.add(len(event.drifts), now)
         self._mistakes.add(int((event.wrong > 0).sum()), now)
@@ -170,23 +176,22 @@ class Alarms:
         if not polled.connected:
             yield "BrokerAway", f"no answer from Kafka for {_span(now - self._connected_at)}; nothing is lost"
             return
-        partitions, moved = polled.partitions, self._moved
-        for tp, at in partitions.items():
-            if at.lag and tp in moved and now - moved[tp][1] > 600:
-                yield "PartitionStalled", f"{tp} has {at.lag:,} unread records and is not being read"
-        lag, before = sum(at.lag or 0 for at in partitions.values()), self._lag.get(int(now // 60) - 15)
+        for tp, (position, since) in self._waiting.items():
+            if now - since > WAITING_SECONDS:
+                yield "PartitionStalled", f"{tp.at(position)} is unread since {_span(now - since)}"
+        lag = sum(at.lag or 0 for at in polled.partitions.values())
+        before = self._lag.get(int(now // 60) - 15)
         if before is not None and lag > max(before, LAG_RECORDS):
             yield "LagGrowing", f"{lag:,} records behind, {lag - before:,} more than 15 min ago"
 
     def _of_checkpoints(self, now: float) -> Iterator[tuple[str, str]]:
         if self._failure:
             yield "CheckpointFailing", f"the last checkpoint failed: {self._failure}"
-        age, unsaved = now - self._saved_at, self._standing.sequences_seen - self._saved_sequences
+        unsaved = self._standing.sequences_seen - self._saved_sequences
+        # Work that follows a long idle time is as old as itself, not as the last checkpoint.
+        age = now - max(self._saved_at, self._unsaved_since)
         if unsaved > 0 and age > STALE_INTERVALS * self._every_seconds:
-            yield (
-                "CheckpointStale",
-                f"{unsaved:,} sequences are in no checkpoint; the last is {_span(age)} old",
-            )
+            yield "CheckpointStale", f"{unsaved:,} sequences are in no checkpoint, for {_span(age)}"
         free = self._free_bytes()
         if free is not None and free < FREE_CHECKPOINTS * self._saved_bytes:
             yield (

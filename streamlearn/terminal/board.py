@@ -25,7 +25,8 @@ _LEAST_CHART, _USUAL_CHART, _MOST_CHART = 3, 10, 18
 _CHART_FIRST = 8
 # Rows that are neither chart nor tables: border, figures, axis, legend, note and two blank lines.
 _OTHER_ROWS = 9
-_COLOURS = {"running": "green", "failed": "red"}
+_COLOURS = {"running": "green", "failed": "red", "no answer": "red"}
+_ALARMS = {"critical": "red", "warning": "yellow", "info": "magenta"}
 _MOST_PARTITIONS, _MOST_DRIFTS = 10, 4
 
 
@@ -59,12 +60,13 @@ class Board:
         rows = console.render_lines(tables, options.update(width=inner), pad=False)
         chart_rows = _USUAL_CHART
         if self.height:
-            room = self.height - _OTHER_ROWS - len(self.header)
+            room = self.height - _OTHER_ROWS - len(self.header) - len(self.status["alarms"])
             chart_rows = min(max(room - len(rows), min(room, _CHART_FIRST), _LEAST_CHART), _MOST_CHART)
             rows = rows[: max(0, room - chart_rows)]
         yield Panel(
             Group(
                 *(Text(line, "dim", no_wrap=True, overflow="ellipsis") for line in self.header),
+                *self._alarms(),
                 self._figures(),
                 "",
                 *accuracy_chart(self.status["curve"], inner, chart_rows, self.annotations or self._drift()),
@@ -83,24 +85,37 @@ class Board:
 
     def _title(self) -> Text:
         about, state = self.status["about"], self.status["state"]
-        broker = ("", "") if self.status["connected"] else ("no broker ", "yellow")
+        broker = ("no broker ", "yellow not dim") if self.status["connected"] is False else ("", "")
         name = f" {about['model']} ({about['learner']}) "
-        return Text.assemble((name, "bold"), (f"{state} ", _COLOURS.get(state, "yellow")), broker)
+        # The worst comes first; without any, the state decides.
+        severities = [alarm["severity"] for alarm in self.status["alarms"] if alarm["severity"] != "info"]
+        colour = _ALARMS[severities[0]] if severities else _COLOURS.get(state, "yellow")
+        return Text.assemble((name, "bold"), (f"{state} ", f"{colour} not dim"), broker)
+
+    def _alarms(self) -> Iterator[Text]:
+        for alarm in self.status["alarms"]:
+            line = Text(
+                f"{alarm['severity']}: ", _ALARMS[alarm["severity"]], no_wrap=True, overflow="ellipsis"
+            )
+            yield line.append(alarm["text"], "default")
 
     def _drift(self) -> Annotations:
         drifts = self.status["drifts"]
-        return Annotations(mark=drifts[-1]["sequence"] if drifts else None, mark_label="last drift")
+        nothing = "no curve in the checkpoint" if self.status["sequences_seen"] else "nothing learned yet"
+        mark = drifts[-1]["sequence"] if drifts else None
+        return Annotations(mark=mark, mark_label="last drift", nothing=nothing)
 
     def _figures(self) -> Table:
         status, scores = self.status, self.status["progressive"]
         lags = [at["lag"] for at in status["partitions"] if at["lag"] is not None]
         saved, f1 = status["checkpoint"], scores.get("f1/micro/recent")
+        speed = status["sequences_per_second"]
         figures = {
             "accuracy": percent(scores.get("accuracy/token/recent")),
             "lifetime": percent(scores.get("accuracy/token/lifetime")),
             **({"F1": percent(f1)} if f1 is not None else {}),
             "sequences": f"{status['sequences_seen']:,}",
-            "per second": f"{status['sequences_per_second']:,.0f}",
+            "per second": "–" if speed is None else f"{speed:,.0f}",
             "lag": f"{sum(lags):,}" if lags else "–",
             "checkpoint": f"{status['now'] - saved['time']:,.0f} s ago" if saved else "none yet",
         }
@@ -140,9 +155,24 @@ class Board:
             table.add_row(Text(f"drift at {drift['sequence']:,}", "magenta"), text)
         for reason, count in self.status["rejected_by_reason"].items():
             table.add_row(Text(f"rejected, {reason}", "yellow"), f"{count:,}")
-        if self.status["checkpoint_failure"]:
-            table.add_row(Text("checkpoint failed", "red"), Text(self.status["checkpoint_failure"]))
         return table
+
+
+def without_answer(status: Snapshot, now: float) -> Snapshot:
+    """Return the last status of a daemon that does not answer now: what may have changed is unknown.
+
+    Parameters
+    ----------
+    now : Unix time.
+    """
+    unknown = {
+        "state": "no answer",
+        "connected": True,
+        "alarms": [],
+        "sequences_per_second": None,
+        "now": now,
+    }
+    return status | unknown | {"partitions": [at | {"lag": None} for at in status["partitions"]]}
 
 
 def percent(ratio: float | None) -> str:

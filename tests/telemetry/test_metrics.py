@@ -1,5 +1,7 @@
 import math
 import re
+import shutil
+import subprocess
 
 import numpy as np
 import pytest
@@ -274,6 +276,25 @@ def test_both_formats_parse_and_carry_the_catalogue():
         assert all(spec.labels.keys() <= sample.labels.keys() for sample in family.samples)
     assert {"process_cpu_seconds", "python_gc_collections"} <= text.keys()
     assert "_created" not in scraped.text()
+
+
+@pytest.mark.skipif(
+    not shutil.which("promtool"), reason="promtool is absent (Debian: apt install prometheus)"
+)
+def test_promtool_finds_nothing_wrong_with_what_is_exposed():
+    """All labels occur: of every learner's gauges, of partitions and of labels of the stream."""
+    scraped = Scraped(*examples.all_kinds(), examples.learned(gauges=dict.fromkeys(LEARNER_GAUGES, 3.0)))
+    command = ["promtool", "check", "metrics"]
+    done = subprocess.run(command, input=scraped.text(), capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout + done.stderr) == (0, "")
+
+
+def test_histograms_are_fine_where_values_are():
+    histograms = [spec for spec in METRICS if spec.kind == "histogram"]
+    for spec in histograms:
+        assert 10 <= len(spec.buckets) <= 14, spec.name
+        steps = np.array(spec.buckets[1:]) / np.array(spec.buckets[:-1])
+        assert steps.max() <= 4, f"{spec.name}: a quantile within a bucket is a guess"
 
 
 def test_names_have_units_and_helps_are_sentences():
