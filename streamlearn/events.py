@@ -216,6 +216,13 @@ class Configured:
     every_seconds: float
 
 
+@dataclass(frozen=True, slots=True)
+class ReloadFailed:
+    """A changed configuration was not taken over, because it is invalid; nothing has changed."""
+
+    message: str
+
+
 Event = (
     StateChanged
     | Polled
@@ -228,5 +235,6 @@ Event = (
     | CheckpointDone
     | Resumed
     | Configured
+    | ReloadFailed
 )
 Observer = Callable[[Event], None]

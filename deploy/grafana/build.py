@@ -22,9 +22,14 @@ WIDTH = 24
 
 Json = dict[str, Any]
 
-STAT_OPTIONS = {"colorMode": "value", "graphMode": "area", "reduceOptions": {"calcs": ["lastNotNull"]}}
+# Asked for the present moment alone: of a range, Grafana would show the last number before the unknown.
+STAT_OPTIONS = {"colorMode": "value", "graphMode": "none", "reduceOptions": {"calcs": ["last"]}}
+UNKNOWN = {
+    "type": "special",
+    "options": {"match": "null+nan", "result": {"text": "unknown", "color": "text"}},
+}
 LINES_OPTIONS = {
-    "legend": {"displayMode": "table", "placement": "bottom", "calcs": ["lastNotNull"], "showLegend": True},
+    "legend": {"displayMode": "table", "placement": "bottom", "calcs": ["last"], "showLegend": True},
     "tooltip": {"mode": "multi", "sort": "desc"},
 }
 
@@ -55,7 +60,7 @@ def panel(kind: str, entry: Mapping[str, Any], shown: Mapping[str, str], size: t
             "defaults": {
                 "unit": entry["unit"],
                 "thresholds": {"mode": "absolute", "steps": steps},
-                "mappings": [{"type": "value", "options": dict(map(mapped, entry.get("words", {}).items()))}],
+                "mappings": [words(entry.get("words", {})), UNKNOWN],
                 **entry.get("defaults", {}),
             },
             "overrides": [coloured(*each) for each in entry.get("colours", {}).items()],
@@ -64,10 +69,12 @@ def panel(kind: str, entry: Mapping[str, Any], shown: Mapping[str, str], size: t
     }
 
 
-def mapped(word: tuple[float, tuple[str, str]]) -> tuple[str, Json]:
-    """Return how a value is shown: as a word with a colour."""
-    value, (text, colour) = word
-    return str(value), {"text": text, "color": colour}
+def words(shown: Mapping[float, Sequence[str]]) -> Json:
+    """Return the values that are shown as a word with a colour."""
+    return {
+        "type": "value",
+        "options": {str(value): {"text": text, "color": colour} for value, (text, colour) in shown.items()},
+    }
 
 
 def coloured(ending: str, colour: str) -> Json:
@@ -79,10 +86,11 @@ def coloured(ending: str, colour: str) -> Json:
 
 
 def stat(entry: Mapping[str, Any]) -> Json:
-    """Return a single figure, coloured by its thresholds."""
-    return panel("stat", entry, entry["show"], (4, 4)) | {
-        "options": STAT_OPTIONS | entry.get("options", {}),
-    }
+    """Return single figures as of now, coloured by their thresholds."""
+    made = panel("stat", entry, entry["show"], (4, 4))
+    for target in made["targets"]:
+        target["instant"] = True
+    return made | {"options": STAT_OPTIONS | made["options"]}
 
 
 def lines(entry: Mapping[str, Any]) -> Json:

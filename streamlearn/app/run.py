@@ -39,6 +39,7 @@ from streamlearn.events import (
     Learned,
     Observer,
     Polled,
+    ReloadFailed,
     StateChanged,
 )
 from streamlearn.stream.deterministic_order import MergedSource
@@ -170,7 +171,7 @@ class Daemon:
             if config is not None:
                 self._live.change(config)
         except ConfigError as error:
-            emit(_logger, logging.ERROR, "reload_failed", error=str(error), note="nothing was changed")
+            self._observe(ReloadFailed(str(error)))
         return self._stopping()
 
     def _prepare(self, stack: ExitStack) -> Loop:

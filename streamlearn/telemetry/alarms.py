@@ -20,6 +20,7 @@ from streamlearn.events import (
     Learned,
     Polled,
     Rejected,
+    ReloadFailed,
     Resumed,
     Standing,
     State,
@@ -43,6 +44,7 @@ SEVERITIES: dict[str, Severity] = {
     "NoUpdates": "warning",
     "FeatureTableFull": "warning",
     "DeadLettersSpooled": "warning",
+    "ReloadFailed": "warning",
     "Starting": "warning",
     "Drift": "info",
 }
@@ -85,7 +87,7 @@ class Alarms:
         self._standing = Standing()
         self._every_seconds = self._saved_at = self._unsaved_since = math.nan
         self._saved_sequences = self._saved_bytes = 0
-        self._failure = ""
+        self._failure = self._refused_config = ""
         self._refused: float | None = None
         self._records, self._rejected = _Recent(5), _Recent(5)
         self._lost, self._drifts = _Recent(60), _Recent(15)
@@ -120,7 +122,9 @@ class Alarms:
                 if event.outcome == "written":
                     self._save(now, event.sequences_seen, event.size_bytes)
             case Configured(every_seconds):
-                self._every_seconds = every_seconds
+                self._every_seconds, self._refused_config = every_seconds, ""
+            case ReloadFailed(message):
+                self._refused_config = message
 
     def _save(self, time: float, sequences: int, size_bytes: int) -> None:
         self._saved_at, self._saved_sequences, self._saved_bytes = time, sequences, size_bytes
@@ -161,6 +165,8 @@ class Alarms:
     def _all(self, now: float) -> Iterator[tuple[str, str]]:
         if self._state == "starting" and now - self._since > STARTING_SECONDS:
             yield "Starting", f"starting for {_span(now - self._since)}; the last line of the log says why"
+        if self._refused_config:
+            yield "ReloadFailed", f"the changed configuration is invalid: {self._refused_config}"
         if self._state == "running":
             yield from self._of_source(now)
         yield from self._of_checkpoints(now)
@@ -203,7 +209,7 @@ class Alarms:
         rejected, records = self._rejected.sum(now), self._records.sum(now)
         if records and rejected / records > REJECTED_SHARE:
             share = min(1.0, rejected / records)
-            yield "RejectRateHigh", f"{share:.0%} of the records of the last 5 min were rejected"
+            yield "RejectRateHigh", f"{100 * share:.0f} % of the records of the last 5 min were rejected"
         if lost := self._lost.sum(now):
             yield "RecordsLost", f"{lost:,} records were deleted before they were read, in the last hour"
         if spooled := self._spooled.sum(now):
@@ -217,7 +223,10 @@ class Alarms:
             standing.progressive.get(f"accuracy/token/{name}") for name in ("recent", "lifetime")
         )
         if recent is not None and lifetime is not None and recent < lifetime - ACCURACY_DROP:
-            yield "AccuracyDrop", f"recent token accuracy {recent:.1%}, lifetime {lifetime:.1%}"
+            yield (
+                "AccuracyDrop",
+                f"recent token accuracy {100 * recent:.1f} %, lifetime {100 * lifetime:.1f} %",
+            )
         mistakes = self._mistakes.sum(now)
         if mistakes and not self._updates.sum(now) and now - self._since > 1800:
             yield (

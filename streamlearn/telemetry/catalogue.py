@@ -260,6 +260,10 @@ PROCESS = (
         "Model, learner, and digest of the settings that the saved state depends on.",
         {"model": (), "learner": (), "digest": ()},
     ),
+    gauge(
+        "config_reload_successful",
+        "1 while the configuration is that of the last start or SIGHUP, 0 after an invalid one was refused.",
+    ),
     gauge("state", "1 for the current state of the daemon, 0 for all others.", {"state": STATES}),
 )
 

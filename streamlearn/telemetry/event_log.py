@@ -54,6 +54,8 @@ class EventLog:
                 emit(logger, logging.WARNING, "consumer_restarted", reason=reason)
             case events.Duplicated(count):
                 self._progress.duplicates += count
+            case events.ReloadFailed(message):
+                emit(logger, logging.ERROR, "reload_failed", error=message, note="nothing was changed")
             case events.StateChanged():
                 self._state_changed(event)
             case events.Gap(partition=tp, count=count, lost=lost):

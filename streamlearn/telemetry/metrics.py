@@ -29,6 +29,7 @@ from streamlearn.events import (
     Learned,
     Polled,
     Rejected,
+    ReloadFailed,
     Resumed,
     Standing,
     StateChanged,
@@ -135,6 +136,9 @@ class Metrics:
                 self._resumed(event)
             case Configured(every_seconds):
                 self._set("checkpoint_interval_seconds", every_seconds)
+                self._set("config_reload_successful", 1)
+            case ReloadFailed():
+                self._set("config_reload_successful", 0)
             case StateChanged():
                 for state in STATES:
                     self._set("state", state == event.state, state)

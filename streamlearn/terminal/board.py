@@ -116,7 +116,8 @@ class Board:
             **({"F1": percent(f1)} if f1 is not None else {}),
             "sequences": f"{status['sequences_seen']:,}",
             "per second": "–" if speed is None else f"{speed:,.0f}",
-            "lag": f"{sum(lags):,}" if lags else "–",
+            # Of some partitions it may be unknown.
+            "lag": f"{'≥ ' * (len(lags) < len(status['partitions']))}{sum(lags):,}" if lags else "–",
             "checkpoint": f"{status['now'] - saved['time']:,.0f} s ago" if saved else "none yet",
         }
         table = Table.grid(padding=(0, 3))

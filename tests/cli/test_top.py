@@ -74,7 +74,7 @@ def test_the_state_has_the_colour_of_the_worst_alarm(status):
     assert RED + "running" in colours(status.snapshot())
     text = drawn(status.snapshot())
     assert "critical: the last checkpoint failed: no space left on device" in text
-    assert "warning: 17% of the records" in text
+    assert "warning: 17 % of the records" in text
     healthy = status.snapshot() | {"alarms": []}
     assert GREEN + "running" in colours(healthy)
 

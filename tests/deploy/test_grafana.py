@@ -79,11 +79,20 @@ def test_values_that_stand_for_words_are_shown_as_words():
     for dashboard in MADE.values():
         for panel in panels(dashboard):
             if any("consumer_connected" in target["expr"] for target in panel["targets"]):
-                [words] = panel["fieldConfig"]["defaults"]["mappings"]
+                words, _ = panel["fieldConfig"]["defaults"]["mappings"]
                 assert {key: word["text"] for key, word in words["options"].items()} == {
                     "0": "no answer",
                     "1": "connected",
                 }
+
+
+@pytest.mark.parametrize("panel", [each for each in PANELS if each.values[0]["type"] in ("stat", "bargauge")])
+def test_the_unknown_is_neither_green_nor_an_older_number(panel):
+    """Grafana shows NaN in the colour of the lowest threshold, and of a range the last number before it."""
+    *_, unknown = panel["fieldConfig"]["defaults"]["mappings"]
+    assert unknown["options"]["match"] == "null+nan"
+    assert unknown["options"]["result"] == {"text": "unknown", "color": "text"}
+    assert all(target["instant"] for target in panel["targets"])
 
 
 def test_what_a_panel_says_of_its_style_is_kept():

@@ -5,7 +5,7 @@ import pytest
 import yaml
 
 from streamlearn.data import PartitionStatus
-from streamlearn.events import Configured, DeadLettered, Drift, Gap, StateChanged
+from streamlearn.events import Configured, DeadLettered, Drift, Gap, ReloadFailed, StateChanged
 from streamlearn.telemetry.alarms import SEVERITIES, Alarms
 from tests.telemetry import examples
 
@@ -102,6 +102,7 @@ BEHIND = examples.polled(status=PartitionStatus(10, 5010, 5000))
         ("AccuracyDrop", [learned(progressive=LOW)], 0),
         ("FeatureTableFull", [refused(9)], 0),
         ("DeadLettersSpooled", [DeadLettered("spooled", 2)], 0),
+        ("ReloadFailed", [ReloadFailed("learner.rate: wanted a number")], 0),
         ("Drift", [learned(drifts=[DRIFT])], 0),
     ],
 )
@@ -115,7 +116,7 @@ def test_what_goes_wrong_is_told_with_a_reason_until_it_is_right(alarms, clock, 
     assert (alarm.name, alarm.severity) == (name, SEVERITIES[name])
     assert len(alarm.text) > 20
     clock.now += 3700
-    tell(alarms, *healthy()[1:])
+    tell(alarms, *healthy())
     assert alarms.found() == []
 
 

@@ -16,7 +16,7 @@ from streamlearn.config.load import load
 from streamlearn.daemon.learning_state import TOP_LABELS
 from streamlearn.data import PartitionStatus, TopicPartition
 from streamlearn.errors import Reason
-from streamlearn.events import Configured, Drift, LabelScore, StateChanged
+from streamlearn.events import Configured, Drift, LabelScore, ReloadFailed, StateChanged
 from streamlearn.monitor.progressive import Progressive
 from streamlearn.telemetry.catalogue import LEARNER_GAUGES, METRICS, PROGRESSIVE_SCORES, SIGNALS
 from streamlearn.telemetry.current import Current
@@ -240,6 +240,12 @@ def test_the_interval_of_checkpoints_is_the_configured_one():
     assert Scraped(Configured(30.0), Configured(60.0))("checkpoint_interval_seconds") == 60
 
 
+def test_a_refused_configuration_shows_until_one_is_taken_over():
+    events = [Configured(60.0), ReloadFailed("learner.rate: wanted a number"), Configured(60.0)]
+    shown = [Scraped(*events[:count])("config_reload_successful") for count in (1, 2, 3)]
+    assert shown == [1, 0, 1]
+
+
 def test_one_state_at_a_time():
     states = ("starting", "running", "stopping", "stopped", "failed")
     assert [Scraped()("state", state=s) for s in states] == [1, 0, 0, 0, 0]
@@ -300,7 +306,7 @@ def test_histograms_are_fine_where_values_are():
 def test_names_have_units_and_helps_are_sentences():
     units = (
         "_(total|seconds|bytes|tokens|records|sequences|ratio|offset|info)$"
-        "|_(known|norm|seen|connected|rate|window|score|limit)$|^state$"
+        "|_(known|norm|seen|connected|rate|window|score|limit|successful)$|^state$"
     )
     for spec in METRICS:
         assert re.search(units, spec.name), spec.name

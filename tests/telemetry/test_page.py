@@ -64,7 +64,7 @@ def test_it_shows_what_happened(serve, tmp_path):
                 examples.written(), drifts=[drift])  # fmt: skip
     dom = browse(url, tmp_path, "--dump-dom").stdout
     text = text_of(dom)
-    for words in ("np running, 1 alarm broker connected", "10% of the records",
+    for words in ("np running, 1 alarm broker connected", "10 % of the records",
                   "75.0 %", "1,002", "NP VP 17", "NP 66.7 % 100.0 % 50.0 % 4",
                   "orders[1] 4 10", "error 15 0.100 0.600 rewarm", "length orders[3]@1841"):  # fmt: skip
         assert words in text, text
