@@ -109,6 +109,8 @@ class _StatusReader:
 
 def _cause(error: Exception) -> str:
     """Return why a request failed, in words: the cause of urllib's errors without their brackets."""
+    if isinstance(error, urllib.error.HTTPError):
+        return f"{error.code} {error.reason}".lower()
     cause = error.reason if isinstance(error, urllib.error.URLError) else error
     strerror = getattr(cause, "strerror", None)
     return (strerror or str(cause) or type(cause).__name__).lower()

@@ -58,6 +58,9 @@ class SavePolicy(Protocol):
     def done(self, now: float, records: int) -> None:
         """Note an attempt."""
 
+    def failed(self) -> None:
+        """Note that the last attempt failed."""
+
 
 class Writer(Protocol):
     """Saves in the background."""
@@ -181,6 +184,7 @@ class Checkpointer:
             self._failure = result.message if result.outcome == "failed" else ""
             if self._failure:
                 self._saved_records = None
+                self._schedule.failed()
             else:
                 self._commit(result.positions)
             self._observe(

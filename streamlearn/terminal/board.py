@@ -56,22 +56,25 @@ class Board:
         """Draw; the chart takes the rows that the tables leave, and tables are cut where it needs them."""
         width = min(max(options.max_width, _LEAST_WIDTH), _MOST_WIDTH)
         inner = width - _FRAME
-        tables = Columns([*self._tables()], padding=(0, 2))
-        rows = console.render_lines(tables, options.update(width=inner), pad=False)
+        inside = options.update(width=inner)
+        rows = console.render_lines(Columns([*self._tables()], padding=(0, 2)), inside, pad=False)
+        alarms = (
+            console.render_lines(Group(*self._alarms()), inside, pad=False) if self.status["alarms"] else []
+        )
         chart_rows = _USUAL_CHART
         if self.height:
-            room = self.height - _OTHER_ROWS - len(self.header) - len(self.status["alarms"])
+            room = self.height - _OTHER_ROWS - len(self.header) - len(alarms)
             chart_rows = min(max(room - len(rows), min(room, _CHART_FIRST), _LEAST_CHART), _MOST_CHART)
             rows = rows[: max(0, room - chart_rows)]
         yield Panel(
             Group(
                 *(Text(line, "dim", no_wrap=True, overflow="ellipsis") for line in self.header),
-                *self._alarms(),
+                *_segments(alarms),
                 self._figures(),
                 "",
                 *accuracy_chart(self.status["curve"], inner, chart_rows, self.annotations or self._drift()),
                 "",
-                *(Segments([*row, Segment.line()]) for row in rows),
+                *_segments(rows),
                 Text(self.note or " ", "red", no_wrap=True, overflow="ellipsis"),
             ),
             title=self.title or self._title(),
@@ -94,10 +97,7 @@ class Board:
 
     def _alarms(self) -> Iterator[Text]:
         for alarm in self.status["alarms"]:
-            line = Text(
-                f"{alarm['severity']}: ", _ALARMS[alarm["severity"]], no_wrap=True, overflow="ellipsis"
-            )
-            yield line.append(alarm["text"], "default")
+            yield Text(f"{alarm['severity']}: ", _ALARMS[alarm["severity"]]).append(alarm["text"], "default")
 
     def _drift(self) -> Annotations:
         drifts = self.status["drifts"]
@@ -183,6 +183,12 @@ def percent(ratio: float | None) -> str:
     ('50.0 %', '–')
     """
     return "–" if ratio is None else f"{100 * ratio:.1f} %"
+
+
+def _segments(lines: Sequence[Sequence[Segment]]) -> Iterator[Segments]:
+    """Yield lines that are drawn already."""
+    for line in lines:
+        yield Segments([*line, Segment.line()])
 
 
 def _table(*heads: str) -> Table:
