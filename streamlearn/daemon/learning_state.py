@@ -50,7 +50,7 @@ class LearningState:
     ----------
     progressive : scores of every sequence, predicted before it was learned.
     history : learning curve and drifts since the first start.
-    convergence : how much the weights change; it begins anew with each process.
+    convergence : how much the weights change; each process starts its own.
     sequences_seen : sequences learned since the first start, each counted once.
     """
 

@@ -1,4 +1,4 @@
-"""What is wrong with a daemon now, as its status shows it: the alerts of Prometheus, told without Prometheus.
+"""What is wrong with a daemon now, as its status shows it: the alerts, without Prometheus.
 
 The names, severities and thresholds are those of deploy/prometheus/rules.yaml, but an alarm shows at once,
 where an alert waits to see whether it stays.
@@ -70,7 +70,7 @@ class Alarm:
 
 
 class Alarms:
-    """An observer that tells what is wrong; another thread may ask.
+    """An observer that knows what is wrong; another thread may ask.
 
     Parameters
     ----------

@@ -133,12 +133,12 @@ class _Progress:
         self.duplicates = 0
 
     def restart(self, now: float) -> None:
-        """Begin an interval: what came before, such as compiling, is no time of learning."""
+        """Begin an interval: the time before, such as that of compiling, does not count."""
         self._since, self._sequences, self._tokens = now, 0, 0
 
     def add(self, event: events.Learned, now: float) -> None:
         if not self._sequences and now - self._since >= self._interval_seconds:
-            # The stream was idle, which is no time of learning either.
+            # The stream was idle: that time does not count either.
             self.restart(now - event.decode_seconds - event.learn_seconds)
         self._sequences += event.sequences
         self._tokens += event.tokens
