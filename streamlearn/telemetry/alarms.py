@@ -87,7 +87,7 @@ class Alarms:
         self._standing = Standing()
         self._every_seconds = self._saved_at = self._unsaved_since = math.nan
         self._saved_sequences = self._saved_bytes = 0
-        self._failure = self._refused_config = ""
+        self._failure, self._is_config_refused = "", False
         self._refused: float | None = None
         self._records, self._rejected = _Recent(5), _Recent(5)
         self._lost, self._drifts = _Recent(60), _Recent(15)
@@ -122,9 +122,9 @@ class Alarms:
                 if event.outcome == "written":
                     self._save(now, event.sequences_seen, event.size_bytes)
             case Configured(every_seconds):
-                self._every_seconds, self._refused_config = every_seconds, ""
-            case ReloadFailed(message):
-                self._refused_config = message
+                self._every_seconds, self._is_config_refused = every_seconds, False
+            case ReloadFailed():
+                self._is_config_refused = True
 
     def _save(self, time: float, sequences: int, size_bytes: int) -> None:
         self._saved_at, self._saved_sequences, self._saved_bytes = time, sequences, size_bytes
@@ -165,8 +165,12 @@ class Alarms:
     def _all(self, now: float) -> Iterator[tuple[str, str]]:
         if self._state == "starting" and now - self._since > STARTING_SECONDS:
             yield "Starting", f"starting for {_span(now - self._since)}; the last line of the log says why"
-        if self._refused_config:
-            yield "ReloadFailed", f"the changed configuration is invalid: {self._refused_config}"
+        if self._is_config_refused:
+            # The message may quote the file, so it goes to the log only.
+            yield (
+                "ReloadFailed",
+                "a changed configuration was refused; the log event reload_failed has the reason",
+            )
         if self._state == "running":
             yield from self._of_source(now)
         yield from self._of_checkpoints(now)
