@@ -206,7 +206,7 @@ class Alarms:
         if free is not None and free < FREE_CHECKPOINTS * self._saved_bytes:
             yield (
                 "CheckpointDiskLow",
-                f"{free / 1e6:,.1f} MB of disk left, a checkpoint has {self._saved_bytes / 1e6:,.1f} MB",
+                f"{_size(free)} of disk left, a checkpoint has {_size(self._saved_bytes)}",
             )
 
     def _of_records(self, now: float) -> Iterator[tuple[str, str]]:
@@ -267,3 +267,11 @@ def _span(seconds: float) -> str:
         if seconds >= 2 * length:
             return f"{seconds // length:.0f} {unit}"
     return f"{seconds:.0f} s"
+
+
+def _size(count: int) -> str:
+    """Return a number of bytes: "306 kB", "1.2 GB"."""
+    for unit, length in (("GB", 1e9), ("MB", 1e6)):
+        if count >= length:
+            return f"{count / length:,.1f} {unit}"
+    return f"{count / 1e3:,.0f} kB"

@@ -120,6 +120,12 @@ def test_what_goes_wrong_is_told_with_a_reason_until_it_is_right(alarms, clock, 
     assert alarms.found() == []
 
 
+def test_sizes_are_in_units_in_which_they_can_be_compared(alarms, free):
+    tell(alarms, *healthy(), examples.written(size_bytes=306_328))
+    free[0] = 4096
+    assert [alarm.text for alarm in alarms.found()] == ["4 kB of disk left, a checkpoint has 306 kB"]
+
+
 def test_a_daemon_that_does_not_begin_to_run_is_told(alarms, clock):
     clock.now += 901
     assert names(alarms) == ["Starting"]
