@@ -4,6 +4,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+import numpy as np
+from numpy.typing import NDArray
+
 from streamlearn.choices import LetterOutcome, RestartReason, WriteOutcome
 from streamlearn.data import PartitionStatus, TopicPartition
 from streamlearn.errors import Reason
@@ -107,57 +110,78 @@ class LabelScore:
 
 
 @dataclass(frozen=True, slots=True)
-class Learned:
-    """One batch was predicted, scored and learned, in that order.
+class Standing:
+    """The model in figures and how well it does: after a batch, or as a checkpoint has it.
+
+    Nothing here depends on the time: it stays true while the stream is idle.
 
     Attributes
     ----------
-    sequences, tokens : size of the batch.
-    sequence_mistakes, token_mistakes : how many of them were predicted wrong, with weights that had not seen
-        the sequence.
-    updates : sequences that changed the weights.
-    loss : sum of the learner's loss over the batch.
-    lengths : tokens of each sequence.
-    decode_seconds, learn_seconds : wall time from bytes to arrays, and inside the kernels.
-    progressive : ratios 0-1 as of the end of the batch: ``accuracy/LEVEL/WINDOW`` with the levels token and
-        sequence and, if the labels mark spans, ``f1/micro/WINDOW``, with the windows lifetime, recent, fading
-        and hour; and ``f1/macro/recent``.
-    gauges : the learner's own gauges (weights_norm, features_known, …).
     sequences_seen : sequences learned since the first start, each counted once.
+    progressive : ratios 0-1, as far as known: ``accuracy/LEVEL/WINDOW`` with the levels token and sequence
+        and, if the labels mark spans, ``f1/micro/WINDOW``, with the windows lifetime, recent and fading; and
+        ``f1/macro/recent``.
+    gauges : the learner's own gauges (weights_norm, features_known, …).
     labels : recent scores of the most frequent labels or types of spans, and of all others together.
     confusions : gold label, predicted label and recent count; the most frequent first.
-    drifts : concept drifts found in the batch.
     drift_scores : by signal, how far it is above its earlier mean, in standard errors; NaN while unknown.
     """
 
-    sequences: int
-    tokens: int
-    sequence_mistakes: int
-    token_mistakes: int
-    updates: int
-    loss: float
-    lengths: list[int]
-    decode_seconds: float
-    learn_seconds: float
-    progressive: Mapping[str, float]
-    gauges: Mapping[str, float]
-    sequences_seen: int
+    sequences_seen: int = 0
+    progressive: Mapping[str, float] = field(default_factory=dict)
+    gauges: Mapping[str, float] = field(default_factory=dict)
     labels: Mapping[str, LabelScore] = field(default_factory=dict)
     confusions: Sequence[tuple[str, str, int]] = ()
-    drifts: Sequence[Drift] = ()
     drift_scores: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Learned:
+    """One batch of N sequences was predicted, scored and learned, in that order.
+
+    Attributes
+    ----------
+    lengths : int64[N], tokens of each sequence.
+    wrong : int64[N], how many of them were predicted wrong, with weights that had not seen the sequence.
+    updated : bool[N], whether the sequence changed the weights.
+    losses : float64[N], the learner's loss.
+    decode_seconds, learn_seconds : wall time from bytes to arrays, and inside the kernels.
+    standing : after the batch.
+    drifts : concept drifts found in the batch.
+    """
+
+    lengths: NDArray[np.int64]
+    wrong: NDArray[np.int64]
+    updated: NDArray[np.bool_]
+    losses: NDArray[np.float64]
+    decode_seconds: float
+    learn_seconds: float
+    standing: Standing
+    drifts: Sequence[Drift] = ()
+
+    @property
+    def sequences(self) -> int:
+        """The number of sequences."""
+        return len(self.lengths)
+
+    @property
+    def tokens(self) -> int:
+        """The number of tokens."""
+        return int(self.lengths.sum())
 
 
 @dataclass(frozen=True, slots=True)
 class CheckpointDone:
     """A checkpoint was written, or could not be.
 
-    `copy_seconds` is how long learning paused for the copy, `write_seconds` how long the background thread
-    wrote; `disk_free_bytes` is None if it is unknown, as with an object store.
+    `sequences_seen` is as of the instant that it is a copy of, `copy_seconds` how long learning paused for
+    the copy, `write_seconds` how long the background thread wrote; `disk_free_bytes` is None if it is
+    unknown, as with an object store.
     """
 
     outcome: WriteOutcome
     seq: int
+    sequences_seen: int
     size_bytes: int
     copy_seconds: float
     write_seconds: float
@@ -167,20 +191,36 @@ class CheckpointDone:
 
 @dataclass(frozen=True, slots=True)
 class Resumed:
-    """A state was loaded; `corrupt` counts newer checkpoints that did not verify.
+    """A checkpoint was loaded.
 
-    `created_unix` is when the loaded checkpoint was written; `progressive` and `gauges` are as in `Learned`,
-    so that a resumed daemon shows its scores before the first record arrives. `reached` is how far earlier
-    processes had read each partition: records below it are replayed.
+    Attributes
+    ----------
+    seq, size_bytes, created_unix : its number, its size and when it was written.
+    standing : as it was saved, so that a resumed daemon shows all of it before the first record arrives.
+    corrupt : how many newer checkpoints did not verify.
+    reached : how far earlier processes had read each partition: records below it are replayed.
     """
 
     seq: int
-    sequences_seen: int
-    corrupt: int
-    created_unix: float | None = None
-    progressive: Mapping[str, float] = field(default_factory=dict)
-    gauges: Mapping[str, float] = field(default_factory=dict)
+    size_bytes: int
+    created_unix: float
+    standing: Standing
+    corrupt: int = 0
     reached: Mapping[TopicPartition, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Configured:
+    """Settings that may change while the daemon runs took effect: `every_seconds` between checkpoints."""
+
+    every_seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class ReloadFailed:
+    """A changed configuration was not taken over, because it is invalid; nothing has changed."""
+
+    message: str
 
 
 Event = (
@@ -194,5 +234,7 @@ Event = (
     | Learned
     | CheckpointDone
     | Resumed
+    | Configured
+    | ReloadFailed
 )
 Observer = Callable[[Event], None]

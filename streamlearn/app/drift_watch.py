@@ -1,5 +1,7 @@
 """Drift detection, from a configuration."""
 
+from collections.abc import Callable
+
 from streamlearn.config.schema import Config
 from streamlearn.errors import ConfigError
 from streamlearn.learners.tagger import Tagger
@@ -16,6 +18,17 @@ def build_watch(config: Config, tagger: Tagger) -> DriftWatch:
     ------
     ConfigError : the learner does not support one of drift.actions.
     """
+    drift, remedies = config.drift, build_remedies(config, tagger)
+    return DriftWatch(drift.detectors, drift.signals, drift.quantum, drift.actions, remedies)
+
+
+def build_remedies(config: Config, tagger: Tagger) -> list[Callable[[], None]]:
+    """Return what changes the tagger on drift, by drift.actions.
+
+    Raises
+    ------
+    ConfigError : the learner does not support one of them.
+    """
     drift, possible = config.drift, tagger.remedies()
     wanted = [action for action in drift.actions if action != SNAPSHOT]
     for action in wanted:
@@ -24,5 +37,4 @@ def build_watch(config: Config, tagger: Tagger) -> DriftWatch:
             raise ConfigError(
                 f"drift.actions: {config.learner.kind} with these settings cannot {action}; it can {offered}"
             )
-    remedies = [possible[action] for action in wanted]
-    return DriftWatch(drift.detectors, drift.signals, drift.quantum, drift.actions, remedies)
+    return [possible[action] for action in wanted]

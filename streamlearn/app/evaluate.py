@@ -154,7 +154,7 @@ class Evaluation:
             if learned:
                 totals["sequences"] += learned.sequences
                 totals["tokens"] += learned.tokens
-                totals["accuracy"] = learned.progressive["accuracy/token/lifetime"]
+                totals["accuracy"] = learned.standing.progressive["accuracy/token/lifetime"]
                 on_learned(learned)
 
         state = LearningState(self.tagger, build_watch(self._config, self.tagger))

@@ -13,6 +13,7 @@ from streamlearn.app.compatibility import require_same_model, require_same_strea
 from streamlearn.app.dead_letter_sink import build_bad_record_sink, build_tolerance
 from streamlearn.app.drift_watch import SNAPSHOT, build_watch
 from streamlearn.app.kafka_source import build_source
+from streamlearn.app.reload import LiveSettings
 from streamlearn.checkpoint.location import open_store
 from streamlearn.checkpoint.read_progress import ReadProgress
 from streamlearn.checkpoint.reading import Loaded
@@ -29,21 +30,23 @@ from streamlearn.daemon.learning_state import LearningState
 from streamlearn.daemon.loop import Loop
 from streamlearn.daemon.pipeline import Pipeline
 from streamlearn.data import Position, StreamIdentity, TopicPartition, format_positions
-from streamlearn.errors import BrokerUnavailableError, CheckpointError, TelemetryError
+from streamlearn.errors import BrokerUnavailableError, CheckpointError, ConfigError, TelemetryError
 from streamlearn.events import (
+    Configured,
     ConsumerRestarted,
     Event,
     Gap,
     Learned,
     Observer,
     Polled,
-    Resumed,
+    ReloadFailed,
     StateChanged,
 )
 from streamlearn.stream.deterministic_order import MergedSource
 from streamlearn.stream.record_codec import RecordCodec
 from streamlearn.stream.source import Source
 from streamlearn.telemetry.access import Access
+from streamlearn.telemetry.current import Current, FreeSpace
 from streamlearn.telemetry.event_log import EventLog
 from streamlearn.telemetry.health import Health
 from streamlearn.telemetry.logs import emit
@@ -65,6 +68,8 @@ class Daemon:
     stopping : asked after every batch, and while waiting for a broker, whether a stop was requested.
     observers : called with every event, besides metrics, health and log.
     at_once : returns a context in which a requested stop may end the process immediately.
+    reread : asked after every batch for the configuration to change to; None if there is no change.
+    run_id : of this run, in checkpoints; default a new one.
 
     Attributes
     ----------
@@ -81,16 +86,22 @@ class Daemon:
         stopping: Callable[[], bool],
         observers: Iterable[Observer] = (),
         at_once: Callable[[], AbstractContextManager[None]] = nullcontext,
+        reread: Callable[[], Config | None] = lambda: None,
+        run_id: str = "",
     ) -> None:
         self._config = config
         self._stopping = stopping
         self._at_once = at_once
+        self._reread = reread
+        self._run_id = run_id or uuid.uuid4().hex
         self._learned = learned_part(config)
         self._digest = digest(self._learned)
         tagger = build_tagger(config)
         watch = build_watch(config, tagger)
         self._state = LearningState(tagger, watch, _build_duplicates(config), build_tolerance(config))
         self._store = _open_store(config)
+        self._schedule = CheckpointSchedule(config.checkpoint.every_seconds, config.checkpoint.every_records)
+        self._live = LiveSettings(config, self._state, self._schedule, lambda event: self._observe(event))
         self._source: Source = build_source(
             config,
             connect_timeout_seconds=config.source.connect_timeout_seconds,
@@ -107,12 +118,14 @@ class Daemon:
         """Return the HTTP server and what it serves, which observes events."""
         config, history = self._config, self._state.history
         version, model, learner = streamlearn.__version__, config.model, config.learner.kind
-        metrics = Metrics(version=version, model=model, learner=learner, digest=self._digest)
+        current = Current(self._state.progressive.last_hour, FreeSpace(self._store.free_bytes))
+        metrics = Metrics(version=version, model=model, learner=learner, digest=self._digest, current=current)
         health = Health(config.metrics.stall_seconds)
         self.status = Status(
             {"version": version, "model": model, "learner": learner},
             lambda: history.curve(CURVE_POINTS),
             lambda: history.drifts,
+            current,
         )
         served = config.metrics
         try:
@@ -140,8 +153,9 @@ class Daemon:
             with ExitStack() as stack:
                 stack.enter_context(self._server)
                 emit(_logger, logging.INFO, "metrics", url=f"{self.url}/metrics")
+                self._observe(Configured(self._config.checkpoint.every_seconds))
                 loop = self._prepare(stack)
-                loop.run(self._stopping)
+                loop.run(self._must_stop)
                 emit(_logger, logging.INFO, "stopped_at", positions=format_positions(loop.positions))
         except BaseException as error:
             # A stop while waiting for a broker is not a failure.
@@ -150,13 +164,23 @@ class Daemon:
                 raise
         self._observe(StateChanged("stopped"))
 
+    def _must_stop(self) -> bool:
+        """Change settings if asked to, and return whether a stop was requested."""
+        try:
+            config = self._reread()
+            if config is not None:
+                self._live.change(config)
+        except ConfigError as error:
+            self._observe(ReloadFailed(str(error)))
+        return self._stopping()
+
     def _prepare(self, stack: ExitStack) -> Loop:
         loaded = self._load(stack)
         with self._at_once():
             warm_up(self._config, lambda text: emit(_logger, logging.INFO, text))
         progress = ReadProgress(self._config.checkpoint.local)
         if loaded:
-            self._resume(loaded, progress.before)
+            self._observe(self._state.resume(loaded, progress.before))
         self._observers += (_noting(progress),)
         stack.callback(self._source.close)
         source, order = self._ordered(loaded)
@@ -185,20 +209,6 @@ class Daemon:
             require_same_model(loaded, self._config)
         return loaded
 
-    def _resume(self, loaded: Loaded, reached: Mapping[TopicPartition, int]) -> None:
-        self._state.restore(loaded)
-        self._observe(
-            Resumed(
-                loaded.checkpoint.seq,
-                loaded.checkpoint.sequences_seen,
-                loaded.corrupt,
-                created_unix=loaded.checkpoint.created_unix,
-                progressive=self._state.progressive.scores(),
-                gauges=self._state.tagger.gauges(),
-                reached=reached,
-            )
-        )
-
     def _ordered(self, loaded: Loaded | None) -> tuple[Source, Callable[[], Mapping[str, Any]]]:
         """Return the source in the configured order, and a function returning its state once it is open."""
         settings = self._config.source
@@ -223,7 +233,7 @@ class Daemon:
     ) -> RunInfo:
         return RunInfo(
             model_id=self._config.model,
-            run_id=uuid.uuid4().hex,
+            run_id=self._run_id,
             app_version=streamlearn.__version__,
             config_digest=self._digest,
             config=self._learned,
@@ -235,9 +245,7 @@ class Daemon:
     def _build_checkpointer(self, stack: ExitStack, run: RunInfo) -> Checkpointer:
         writer = BackgroundWriter(self._store)
         stack.callback(writer.close)
-        settings = self._config.checkpoint
-        schedule = CheckpointSchedule(settings.every_seconds, settings.every_records)
-        return Checkpointer(writer, schedule, self._state, run, self._source.commit, self._observe)
+        return Checkpointer(writer, self._schedule, self._state, run, self._source.commit, self._observe)
 
     def _build_reader(self) -> BatchReader:
         source, state = self._config.source, self._state

@@ -1,5 +1,8 @@
 """SIGTERM and SIGINT: the first asks for a clean stop, the second ends the process at once.
 
+SIGHUP asks a process without a terminal to read its configuration again. For one with a terminal it means
+that the terminal was closed: a clean stop.
+
 `stop_on_signals` is for the daemon, which checks between batches; `Interrupt` is for commands that wait for
 input.
 """
@@ -32,6 +35,7 @@ class Stop:
         self._leave = leave
         self._requested: float | None = None
         self._at_once = False
+        self._must_reload = False
 
     def __call__(self) -> bool:
         """Return whether a stop was requested."""
@@ -59,6 +63,15 @@ class Stop:
         elif now - self._requested > _ECHO_SECONDS:
             self._end(128 + number)
 
+    def hang_up(self, _: int, __: FrameType | None) -> None:
+        """Handle SIGHUP in a process without a terminal."""
+        self._must_reload = True
+
+    def reload_requested(self) -> bool:
+        """Return whether the configuration is to be read again; True once for each request."""
+        requested, self._must_reload = self._must_reload, False
+        return requested
+
     def _end(self, code: int) -> None:
         try:
             self._leave()
@@ -78,12 +91,28 @@ def stop_on_signals(leave: Callable[[], None] = lambda: None) -> Iterator[Stop]:
     leave : as in `Stop`.
     """
     stop = Stop(leave)
-    before = {number: signal.signal(number, stop.handle) for number in (signal.SIGTERM, signal.SIGINT)}
+    handlers: dict[int, Callable[[int, FrameType | None], None]] = {
+        signal.SIGTERM: stop.handle,
+        signal.SIGINT: stop.handle,
+    }
+    # Under nohup(1) it is ignored, and stays so.
+    if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:
+        handlers[signal.SIGHUP] = stop.handle if _has_terminal() else stop.hang_up
+    before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
     try:
         yield stop
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+def _has_terminal() -> bool:
+    """Return whether there is a terminal that can be closed: standard input, or the controlling terminal."""
+    try:
+        os.close(os.open("/dev/tty", os.O_RDONLY | os.O_NOCTTY))
+    except OSError:
+        return os.isatty(0)
+    return True
 
 
 class Interrupt:

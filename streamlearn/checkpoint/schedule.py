@@ -6,7 +6,8 @@ from streamlearn.errors import ConfigError
 class CheckpointSchedule:
     """Due after `every_seconds` or `every_records`, whichever comes first; None turns either off.
 
-    Never due twice for the same count: on an idle stream, identical checkpoints would displace older ones.
+    Never due twice for the same count, unless the attempt failed: on an idle stream, identical checkpoints
+    would displace older ones.
 
     Examples
     --------
@@ -19,12 +20,22 @@ class CheckpointSchedule:
     """
 
     def __init__(self, every_seconds: float | None, every_records: int | None) -> None:
+        self.change(every_seconds, every_records)
+        self._last: tuple[float, int] | None = None
+        self._is_failed = False
+
+    def change(self, every_seconds: float | None, every_records: int | None) -> None:
+        """Use other intervals from now on, counted from the last checkpoint.
+
+        Raises
+        ------
+        ConfigError : an interval is not positive.
+        """
         for name, interval in (("every_seconds", every_seconds), ("every_records", every_records)):
             if interval is not None and not interval > 0:
                 raise ConfigError(f"checkpoint {name}: got {interval}, wanted more than 0, or null")
         self._every_seconds = every_seconds
         self._every_records = every_records
-        self._last: tuple[float, int] | None = None
 
     def due(self, now: float, sequences: int) -> bool:
         """Return whether to write a checkpoint; always True before the first `done`.
@@ -37,7 +48,7 @@ class CheckpointSchedule:
         if self._last is None:
             return True
         last_time, last_sequences = self._last
-        if sequences == last_sequences:
+        if sequences == last_sequences and not self._is_failed:
             return False
         by_time = self._every_seconds is not None and now - last_time >= self._every_seconds
         by_count = self._every_records is not None and sequences - last_sequences >= self._every_records
@@ -48,4 +59,8 @@ class CheckpointSchedule:
 
         Counting from the attempt avoids retrying after every batch when the disk is full.
         """
-        self._last = (now, sequences)
+        self._last, self._is_failed = (now, sequences), False
+
+    def failed(self) -> None:
+        """Note that the last attempt failed: the next is due after the interval, even if nothing arrives."""
+        self._is_failed = True

@@ -48,8 +48,8 @@ def evaluate(
                 train,
                 passes,
                 lambda learned: status.update(
-                    f"learning… {learned.sequences_seen:,} sequences, recent token accuracy "
-                    f"{learned.progressive['accuracy/token/recent']:.4f}"
+                    f"learning… {learned.standing.sequences_seen:,} sequences, recent token accuracy "
+                    f"{learned.standing.progressive['accuracy/token/recent']:.4f}"
                 ),
             )
         }

@@ -5,6 +5,7 @@ import json
 import os
 import ssl
 import time
+import urllib.error
 import urllib.request
 from pathlib import Path
 from typing import Annotated, Any
@@ -43,32 +44,41 @@ def top(
     from rich.console import Console
     from rich.live import Live
 
-    from streamlearn.terminal.board import Board
+    from streamlearn.terminal.board import Board, without_answer
 
     try:
         read_status = _StatusReader(url, ca_file, username)
         status = read_status()
     except (OSError, ValueError) as error:
-        raise UsageError(f"{_shown(url)}: no daemon answers: {error}; use the URL that `run` logs") from None
+        raise UsageError(
+            f"{_shown(url)}: no daemon answers: {_cause(error)}; use the URL that `run` logs"
+        ) from None
     console = Console()
     if once:
         console.print(Board(status))
         return
 
     # Read at every update: the window may be resized.
-    def board(note: str = "") -> Board:
-        return Board(status, note, height=console.height)
+    def board() -> Board:
+        return Board(status, height=console.height)
 
+    def lost(error: Exception) -> Board:
+        silence = (
+            f"no answer for {time.time() - answered:,.0f} s: {_cause(error)}; the figures are the last known"
+        )
+        return Board(without_answer(status, time.time()), silence, height=console.height)
+
+    answered = time.time()
     with Live(board(), console=console, screen=True, auto_refresh=False) as live:
         while True:
             try:
                 time.sleep(every)
-                status = read_status()
+                status, answered = read_status(), time.time()
                 live.update(board(), refresh=True)
             except KeyboardInterrupt:
                 return
             except (OSError, ValueError) as error:
-                live.update(board(f"no answer: {error}"), refresh=True)
+                live.update(lost(error), refresh=True)
 
 
 class _StatusReader:
@@ -95,6 +105,15 @@ class _StatusReader:
         if not isinstance(status, dict) or "about" not in status:
             raise ValueError("the answer is not a streamlearn status")
         return status
+
+
+def _cause(error: Exception) -> str:
+    """Return why a request failed, in words: the cause of urllib's errors without their brackets."""
+    if isinstance(error, urllib.error.HTTPError):
+        return f"{error.code} {error.reason}".lower()
+    cause = error.reason if isinstance(error, urllib.error.URLError) else error
+    strerror = getattr(cause, "strerror", None)
+    return (strerror or str(cause) or type(cause).__name__).lower()
 
 
 def _shown(url: str) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from streamlearn.config.changed import flat
 from streamlearn.config.problems import explained
 from streamlearn.config.schema import Config
 from streamlearn.errors import ConfigError
@@ -20,16 +21,6 @@ _FREE = {"model", "features.max_features", "features.max_edge_features", "featur
          "labels.constrain"}  # fmt: skip
 
 
-def _flat(tree: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
-    flat: dict[str, Any] = {}
-    for key, value in tree.items():
-        name = f"{prefix}{key}"
-        flat |= (
-            _flat(value, f"{name}.") if isinstance(value, dict) and name != "labels.map" else {name: value}
-        )
-    return flat
-
-
 def digest(learned: Mapping[str, Any]) -> str:
     """Return a hash of the keys that cannot change without invalidating the weights.
 
@@ -37,14 +28,14 @@ def digest(learned: Mapping[str, Any]) -> str:
     """
     config = from_learned(learned)
     given = config.model_dump(mode="json", include=_LEARNED, exclude_defaults=True)
-    fixed = {key: value for key, value in _flat(given).items() if key not in _FREE}
+    fixed = {key: value for key, value in flat(given).items() if key not in _FREE}
     fixed["learner.kind"] = config.learner.kind
     return hashlib.blake2b(json.dumps(fixed, sort_keys=True).encode(), digest_size=16).hexdigest()
 
 
 def differences(learned: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
     """Return the dotted keys, among those that weights depend on, in which two configurations differ."""
-    one, two = _flat(learned), _flat(other)
+    one, two = flat(learned), flat(other)
     return sorted(key for key in (one.keys() | two.keys()) - _FREE if one.get(key) != two.get(key))
 
 

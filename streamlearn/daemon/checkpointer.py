@@ -58,6 +58,9 @@ class SavePolicy(Protocol):
     def done(self, now: float, records: int) -> None:
         """Note an attempt."""
 
+    def failed(self) -> None:
+        """Note that the last attempt failed."""
+
 
 class Writer(Protocol):
     """Saves in the background."""
@@ -101,7 +104,7 @@ class Checkpointer:
         self._seq = run.resumed_seq
         # None while the newest state is not known to be durable.
         self._saved_records: int | None = 0 if run.resumed_seq >= 0 else None
-        self._copy_seconds = 0.0
+        self._copy_seconds, self._copied_sequences = 0.0, 0
         self._failure = ""
         self._commit = commit
         self._observe = observe
@@ -122,6 +125,7 @@ class Checkpointer:
         begin = time.perf_counter()
         snapshot = self._state.snapshot(positions)
         self._copy_seconds = time.perf_counter() - begin
+        self._copied_sequences = snapshot.sequences_seen
         self._schedule.done(now, records)
         self._saved_records = records
         self._seq += 1
@@ -180,12 +184,14 @@ class Checkpointer:
             self._failure = result.message if result.outcome == "failed" else ""
             if self._failure:
                 self._saved_records = None
+                self._schedule.failed()
             else:
                 self._commit(result.positions)
             self._observe(
                 CheckpointDone(
                     outcome=result.outcome,
                     seq=result.seq,
+                    sequences_seen=self._copied_sequences,
                     size_bytes=result.size_bytes,
                     copy_seconds=self._copy_seconds,
                     write_seconds=result.write_seconds,

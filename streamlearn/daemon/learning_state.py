@@ -14,10 +14,15 @@ from streamlearn.daemon.checkpointer import Snapshot
 from streamlearn.daemon.duplicates import Duplicates
 from streamlearn.data import Position, TopicPartition
 from streamlearn.errors import CheckpointError
+from streamlearn.events import Resumed, Standing
 from streamlearn.learners.tagger import Tagger
+from streamlearn.monitor.convergence import Convergence
 from streamlearn.monitor.drift import DriftWatch
 from streamlearn.monitor.history import History
 from streamlearn.monitor.progressive import Progressive
+
+# Labels, and confusions of labels, that are reported one by one.
+TOP_LABELS = 8
 
 
 class _Part(NamedTuple):
@@ -45,6 +50,7 @@ class LearningState:
     ----------
     progressive : scores of every sequence, predicted before it was learned.
     history : learning curve and drifts since the first start.
+    convergence : how much the weights change; each process starts its own.
     sequences_seen : sequences learned since the first start, each counted once.
     """
 
@@ -59,6 +65,7 @@ class LearningState:
         self.progressive = Progressive()
         self.watch = watch or DriftWatch()
         self.history = History()
+        self.convergence = Convergence()
         self.duplicates = duplicates or Duplicates()
         self.tolerance = tolerance or Tolerance(None, 1)
         self.sequences_seen = 0
@@ -98,6 +105,42 @@ class LearningState:
                 section: State = getattr(checkpoint, part.section)
                 # Parts may be younger than the checkpoint.
                 part.restore(section.get(part.key, {}) if part.key else section)
+
+    def resume(self, loaded: Loaded, reached: Mapping[TopicPartition, int]) -> Resumed:
+        """Continue from a checkpoint and return what to report of it.
+
+        Parameters
+        ----------
+        reached : how far earlier processes had read each partition.
+
+        Raises
+        ------
+        CheckpointError : as `restore`.
+        """
+        self.restore(loaded)
+        # The norm of the weights is not saved, but it can be measured again.
+        self.convergence.compare(self.tagger)
+        checkpoint = loaded.checkpoint
+        return Resumed(
+            seq=checkpoint.seq,
+            size_bytes=loaded.size_bytes,
+            created_unix=checkpoint.created_unix,
+            standing=self.standing(),
+            corrupt=loaded.corrupt,
+            reached=reached,
+        )
+
+    def standing(self) -> Standing:
+        """Return the model in figures and its scores, as of the last sequence."""
+        by_label = self.progressive.by_label
+        return Standing(
+            sequences_seen=self.sequences_seen,
+            progressive=self.progressive.scores(),
+            gauges={**self.tagger.gauges(), **self.convergence.gauges()},
+            labels=by_label.scores(TOP_LABELS),
+            confusions=by_label.confusions(TOP_LABELS),
+            drift_scores=self.watch.scores(),
+        )
 
     def _copy_model(self) -> State:
         model: State = self._copier.copy(self.tagger.view())

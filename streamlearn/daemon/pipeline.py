@@ -12,11 +12,7 @@ from streamlearn.data import Batch
 from streamlearn.events import Drift, Learned
 from streamlearn.features.batches import cut
 from streamlearn.learners.base import Outcome
-from streamlearn.monitor.convergence import Convergence
 from streamlearn.monitor.signals import LearnedBatch
-
-# Labels, and confusions of labels, that are reported one by one.
-TOP_LABELS = 8
 
 
 class _Result(NamedTuple):
@@ -42,7 +38,6 @@ class Pipeline:
 
     def __init__(self, state: LearningState) -> None:
         self._state = state
-        self._convergence = Convergence()
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="learner")
         self._pending: _PendingBatch | None = None
 
@@ -70,32 +65,23 @@ class Pipeline:
         outcome, drifts, learn_seconds = pending.future.result()
         batch, state, scores = pending.batch, self._state, self._state.progressive
         labels = state.tagger.labels[: batch.labels_known[-1]]
-        before = scores.lifetime
-        progressive = scores.update(batch.labels, outcome.predicted, batch.starts, labels)
-        sequences, right, tokens, right_tokens, *_ = (scores.lifetime - before).tolist()
-        state.sequences_seen += sequences
+        counts = scores.update(batch.labels, outcome.predicted, batch.starts, labels)
+        state.sequences_seen += len(counts)
+        _, _, tokens, right_tokens, *_ = counts.T
         return Learned(
-            sequences=sequences,
-            tokens=tokens,
-            sequence_mistakes=sequences - right,
-            token_mistakes=tokens - right_tokens,
-            updates=int(outcome.updated.sum()),
-            loss=float(outcome.losses.sum()),
-            lengths=np.diff(batch.starts).tolist(),
+            lengths=tokens,
+            wrong=tokens - right_tokens,
+            updated=outcome.updated,
+            losses=outcome.losses,
             decode_seconds=pending.decode_seconds,
             learn_seconds=learn_seconds,
-            progressive=progressive,
-            gauges={**state.tagger.gauges(), **self._convergence.gauges()},
-            sequences_seen=state.sequences_seen,
-            labels=scores.by_label.scores(TOP_LABELS),
-            confusions=scores.by_label.confusions(TOP_LABELS),
+            standing=state.standing(),
             drifts=drifts,
-            drift_scores=state.watch.scores(),
         )
 
     def _learn(self, batch: Batch) -> _Result:
         begin = time.perf_counter()
-        tagger, watch = self._state.tagger, self._state.watch
+        tagger, watch, convergence = self._state.tagger, self._state.watch, self._state.convergence
         outcomes: list[Outcome] = []
         drifts: list[Drift] = []
         for part in cut(batch, watch.stops(len(batch.importance))):
@@ -104,9 +90,9 @@ class Pipeline:
             drifts += watch.update(
                 LearnedBatch(part.starts, part.labels, outcome.predicted, outcome.losses, outcome.unknown)
             )
-        self._convergence.add(len(batch.labels_known), time.perf_counter() - begin)
-        if self._convergence.is_due:
-            self._convergence.compare(tagger)
+        convergence.add(len(batch.labels_known), time.perf_counter() - begin)
+        if convergence.is_due:
+            convergence.compare(tagger)
         return _Result(_joined(outcomes), drifts, time.perf_counter() - begin)
 
 

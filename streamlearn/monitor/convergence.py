@@ -59,19 +59,24 @@ class Convergence:
         return self._sequences >= self._interval
 
     def compare(self, model: Model) -> None:
-        """Measure the current weights and start the next interval."""
+        """Measure the current weights and start the next interval; the first time there is only a norm."""
         begin = self._clock()
         cells = self._cells(model)
         rows = [_chosen(used, size) for used, size in zip(model.rows_used, cells, strict=True)]
         node, edge = model.weights_of(rows[0][0], rows[1][0])
         now = _Sample(*rows[0], node), _Sample(*rows[1], edge)
         norm = _norm(sum(sample.squares() for sample in now))
-        self._gauges = {"weights_norm": norm, "weight_delta_sequences": float(self._sequences)}
+        gauges = {"weights_norm": norm}
         if self._before is not None:
             change = _norm(sum(one.change(other) for one, other in zip(now, self._before, strict=True)))
-            self._gauges |= {"update_norm": change, "weight_delta_ratio": change / norm if norm else 0.0}
+            gauges |= {
+                "update_norm": change,
+                "weight_delta_ratio": change / norm if norm else 0.0,
+                "weight_delta_sequences": float(self._sequences),
+            }
+        self._gauges = gauges
         self._before = now
-        if self._clock() - begin > _COST * self._seconds:
+        if self._sequences and self._clock() - begin > _COST * self._seconds:
             self._interval *= 2
         self._sequences, self._seconds = 0, 0.0
 

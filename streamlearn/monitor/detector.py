@@ -1,13 +1,35 @@
 """River's drift detectors with a bounded state that can be saved and restored exactly."""
 
 from collections.abc import Callable
+from functools import cache
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
+import river
 from numpy.typing import NDArray
-from river import drift, stats
+from river import stats
 
 from streamlearn.choices import DetectorKind
+
+
+@cache
+def _module(detector: str) -> ModuleType:
+    """Import the module of one detector alone.
+
+    The package around it also imports data sets and all of scipy.stats, which takes longer than everything
+    else that a command imports together.
+    """
+    path = Path(river.__file__).parent / "drift" / f"{detector}.py"
+    spec = spec_from_file_location(f"{__name__}.{detector}", path)
+    if spec is None or spec.loader is None:
+        raise ImportError(f"{path}: not a module")
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
 
 # The last values of the memory, which are compared with those before.
 RECENT = 5
@@ -15,9 +37,9 @@ RECENT = 5
 # Each value is the sum of a quantum of sequences: river's defaults for single values, and a stricter level
 # for detectors that test at every value. Only rises matter: a falling error is learning.
 _MAKERS: dict[str, tuple[int, Callable[[], Any]]] = {
-    "adwin": (4096, lambda: drift.ADWIN(delta=0.0002, clock=1)),
-    "page_hinkley": (4096, lambda: drift.PageHinkley(mode="up", delta=0.25)),
-    "kswin": (200, lambda: drift.KSWIN(alpha=1e-5, seed=0)),
+    "adwin": (4096, lambda: _module("adwin").ADWIN(delta=0.0002, clock=1)),
+    "page_hinkley": (4096, lambda: _module("page_hinkley").PageHinkley(mode="up", delta=0.25)),
+    "kswin": (200, lambda: _module("kswin").KSWIN(alpha=1e-5, seed=0)),
 }
 
 

@@ -32,12 +32,15 @@ class DriftWatch:
         remedies: Sequence[Callable[[], None]] = (),
     ) -> None:
         self._quantum = quantum
-        self._actions = tuple(actions)
-        self._remedies = remedies
+        self.react(actions, remedies)
         self._signals = Signals(quantum)
         self._detectors = {(s, d): Detector(d) for s in signals for d in detectors}
         self._sequences = 0
         self._is_due = False
+
+    def react(self, actions: Sequence[str], remedies: Sequence[Callable[[], None]]) -> None:
+        """React to drifts in this way from now on; see the class for both."""
+        self._actions, self._remedies = tuple(actions), remedies
 
     def stops(self, sequences: int) -> list[int]:
         """Return where to split a batch of `sequences`: `update` takes each part separately."""

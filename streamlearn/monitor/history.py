@@ -6,6 +6,7 @@ from dataclasses import asdict
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from streamlearn.events import Drift, Event, Learned
 
@@ -13,13 +14,17 @@ COLUMNS = (
     "time", "sequences", "tokens", "wrong_sequences", "wrong_tokens", "updates", "loss", "features", "f1",
 )  # fmt: skip
 _TIME, _SEQUENCES, _FEATURES, _F1 = 0, 1, 7, 8
+_COUNTED = slice(_SEQUENCES, _FEATURES)
 _TOKEN_COLUMNS = [COLUMNS.index(name) for name in ("sequences", "tokens", "wrong_tokens")]
 _DRIFTS = 200
 _CURVES = ("sequences", "time", "accuracy", "sequence_accuracy", "loss", "f1", "features")
 
 
 class History:
-    """An observer that keeps cumulative totals after batches, thinned evenly over the stream at the capacity.
+    """An observer that keeps cumulative totals at multiples of a number of sequences, the stride.
+
+    Whenever the capacity is reached, the stride doubles and every second total goes. How the stream is cut
+    into batches changes no total; only time, features and F1 are as of the last batch learned by then.
 
     Parameters
     ----------
@@ -37,7 +42,8 @@ class History:
         self._capacity = capacity
         self._clock = clock
         self._totals = np.zeros((1, len(COLUMNS)))
-        self._stride = 0.0
+        self._totals[0, _F1] = np.nan
+        self._stride = 1.0
         self._drifts: list[Drift] = []
 
     def __call__(self, event: Event) -> None:
@@ -47,28 +53,26 @@ class History:
             self._drifts = [*self._drifts, *event.drifts][-_DRIFTS:]
 
     def _add(self, event: Learned) -> None:
-        last = self._totals[-1]
-        grown = (event.sequences, event.tokens, event.sequence_mistakes, event.token_mistakes, event.updates)
-        total = last.copy()
-        total[_TIME] = self._clock()
-        total[_SEQUENCES:_FEATURES] += (*grown, event.loss)
-        total[_FEATURES] = event.gauges.get("features_known", np.nan)
-        total[_F1] = event.progressive.get("f1/micro/fading", np.nan)
+        size, last = event.sequences, self._totals[-1]
+        each = (np.ones(size), event.lengths, event.wrong > 0, event.wrong, event.updated, event.losses)
+        totals = np.repeat(last[None], size, axis=0)
+        totals[:, _TIME] = self._clock()
+        totals[:, _COUNTED] = np.vstack([last[_COUNTED], np.column_stack(each)]).cumsum(axis=0)[1:]
+        totals[-1, _FEATURES] = event.standing.gauges.get("features_known", np.nan)
+        totals[-1, _F1] = event.standing.progressive.get("f1/micro/fading", np.nan)
         # Another thread may be reading the old array, which is never written.
-        is_close = len(self._totals) > 1 and last[_SEQUENCES] - self._totals[-2, _SEQUENCES] < self._stride
-        self._totals = np.concatenate([self._totals[: -1 if is_close else None], total[None]])
-        if len(self._totals) > self._capacity:
-            self._thin()
+        self._totals = self._thinned(np.concatenate([self._totals, totals]))
 
-    def _thin(self) -> None:
-        self._stride = 2 * self._totals[-1, _SEQUENCES] / self._capacity
-        kept = [0]
-        for number, sequences in enumerate(self._totals[:, _SEQUENCES]):
-            if sequences - self._totals[kept[-1], _SEQUENCES] >= self._stride:
-                kept.append(number)
-        if kept[-1] != len(self._totals) - 1:
-            kept.append(len(self._totals) - 1)
-        self._totals = self._totals[kept]
+    def _thinned(self, totals: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the first total at or after each multiple of the stride, and the last."""
+        sequences = totals[:, _SEQUENCES]
+        while sequences[-1] >= self._stride * (self._capacity - 2):
+            self._stride *= 2
+        steps = np.floor(sequences / self._stride)
+        kept = np.concatenate([[True], np.diff(steps) > 0])
+        kept[-1] = True
+        thinned: NDArray[np.float64] = totals[kept]
+        return thinned
 
     @property
     def drifts(self) -> list[Drift]:
@@ -115,7 +119,8 @@ class History:
     def restore(self, state: Mapping[str, Any]) -> None:
         """Continue from a state; start empty if there is none."""
         if state:
-            self._totals, self._stride = state["totals"].copy(), state["stride"]
+            # Older checkpoints may have a stride of 0, and totals at the ends of batches.
+            self._totals, self._stride = state["totals"].copy(), max(1.0, state["stride"])
             self._drifts = [
                 Drift(**{**drift, "actions": tuple(drift["actions"])}) for drift in state["drifts"]
             ]

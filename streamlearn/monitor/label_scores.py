@@ -4,7 +4,6 @@ from collections.abc import Mapping
 
 import numpy as np
 from numpy.typing import NDArray
-from river import metrics
 
 from streamlearn.events import LabelScore
 from streamlearn.monitor.scores import precision_recall_f1
@@ -18,8 +17,7 @@ OTHER = "other"
 class LabelScores:
     """Counts by label over the last one to two thousand sequences, bounded and independent of batch sizes.
 
-    Scores are by span type if the labels mark spans, else by label. Means over labels are computed by river's
-    `metrics`, fed with counts.
+    Scores are by span type if the labels mark spans, else by label.
 
     Parameters
     ----------
@@ -56,18 +54,12 @@ class LabelScores:
             found[OTHER] = _score(counts[order[top:]].sum(axis=0))
         return found
 
-    def macro_f1(self) -> float:
-        """Return the mean F1 over all labels (or span types) that occurred; 0 if none did."""
+    def macro_f1(self) -> float | None:
+        """Return the mean F1 over all labels (or span types) that occurred; None if none did."""
         is_spans = self._scheme.is_spans
         counts = (self._types if is_spans else self._labels).sum(axis=0)
-        table = metrics.ConfusionMatrix()
-        for y, (gold, predicted, right) in enumerate(counts.tolist()):
-            # What a label was confused with does not change its F1: None stands for all other labels.
-            for one, other, weight in ((y, y, right), (y, None, gold - right), (None, y, predicted - right)):
-                if weight:
-                    table.update(one, other, w=weight)
-        scores = [metrics.F1(table, y).get() for y in table.classes if y is not None]
-        return float(np.mean(scores)) if scores else 0.0
+        scores = [precision_recall_f1(*each)[2] for each in counts[counts.any(axis=1)].tolist()]
+        return float(np.mean(scores)) if scores else None
 
     def confusions(self, top: int) -> list[tuple[str, str, int]]:
         """Return gold label, predicted label and count of the most frequent mistakes."""

@@ -29,7 +29,8 @@ class Progressive:
     the last 60 minutes.
 
     The names of the scores are ``accuracy/token/WINDOW``, ``accuracy/sequence/WINDOW`` and, where the labels
-    mark spans, ``f1/micro/WINDOW``; and ``f1/macro/recent``, the mean over labels or span types.
+    mark spans, ``f1/micro/WINDOW``; and ``f1/macro/recent``, the mean over labels or span types. A window
+    without sequences has no score.
 
     Parameters
     ----------
@@ -44,7 +45,8 @@ class Progressive:
     Examples
     --------
     >>> progressive = Progressive(window=2)
-    >>> scores = progressive.update(np.array([0, 1]), np.array([0, 0]), np.array([0, 2]), ["NN", "VB"])
+    >>> counts = progressive.update(np.array([0, 1]), np.array([0, 0]), np.array([0, 2]), ["NN", "VB"])
+    >>> scores = progressive.scores()
     >>> scores["accuracy/token/lifetime"], scores["accuracy/sequence/recent"]
     (0.5, 0.0)
     """
@@ -69,8 +71,8 @@ class Progressive:
 
     def update(
         self, gold: Integers, predicted: Integers, offsets: Integers, labels: Sequence[str]
-    ) -> Mapping[str, float]:
-        """Add a batch and return all scores after it.
+    ) -> NDArray[np.int64]:
+        """Add a batch of N sequences and return the counts of each, int64[N, 7]: `Counts.sequences`.
 
         Parameters
         ----------
@@ -81,13 +83,14 @@ class Progressive:
         self._scheme.grow(labels)
         first, size = int(self._lifetime[0]), len(offsets) - 1
         edges = [0, *range(BLOCK - first % BLOCK, size, BLOCK), size]
+        counts = []
         for begin, end in pairwise(edges):
             if begin or (first and first % BLOCK == 0):
                 self.by_label.begin_block()
-            self._add(gold, predicted, offsets[begin : end + 1])
-        return self.scores()
+            counts.append(self._add(gold, predicted, offsets[begin : end + 1]))
+        return np.concatenate(counts)
 
-    def _add(self, gold: Integers, predicted: Integers, offsets: Integers) -> None:
+    def _add(self, gold: Integers, predicted: Integers, offsets: Integers) -> NDArray[np.int64]:
         """Add sequences of one block."""
         begin, end = offsets[0], offsets[-1]
         gold, predicted = gold[begin:end], predicted[begin:end]
@@ -98,22 +101,24 @@ class Progressive:
         self._hour.add(total, self._clock())
         fade(counts.sequences, self._keep, self._fading)
         self.by_label.add(counts)
-
-    @property
-    def lifetime(self) -> NDArray[np.int64]:
-        """Counts since the first start, int64[7]: the columns of `Counts.sequences`."""
-        return self._lifetime.copy()
+        return counts.sequences
 
     def scores(self) -> dict[str, float]:
-        """Return all scores, ratios 0-1; those of the last hour only if sequences were learned in it."""
+        """Return the scores that depend on the stream alone, ratios 0-1; none before the first sequence."""
         scores = _scores("lifetime", self._lifetime, self._scheme.is_spans)
         scores.update(_scores("recent", self._recent.sum(axis=1), self._scheme.is_spans))
         scores.update(_scores("fading", self._fading, self._scheme.is_spans))
-        last_hour = self._hour.sums(self._clock())
-        if last_hour.any():
-            scores.update(_scores("hour", last_hour, self._scheme.is_spans))
-        scores["f1/macro/recent"] = self.by_label.macro_f1()
+        macro = self.by_label.macro_f1()
+        if macro is not None:
+            scores["f1/macro/recent"] = macro
         return scores
+
+    def last_hour(self) -> dict[str, float]:
+        """Return the scores of the last hour, as of now; none if nothing was learned in it.
+
+        They change with the time, so they are asked for when they are shown; any thread may.
+        """
+        return _scores("hour", self._hour.sums(self._clock()), self._scheme.is_spans)
 
     def state(self) -> dict[str, NDArray[Any]]:
         """Return the state for a checkpoint; copies, so that learning can continue.
@@ -126,7 +131,7 @@ class Progressive:
         seen, window = int(self._lifetime[0]), self._recent.shape[1]
         columns = np.arange(seen - min(seen, window), seen) % window
         return {
-            "lifetime": self.lifetime,
+            "lifetime": self._lifetime.copy(),
             "recent": np.ascontiguousarray(self._recent[:, columns].T),
             "fading": self._fading.copy(),
             **self.by_label.state(),
@@ -155,9 +160,11 @@ class Progressive:
 
 def _scores(window: str, counts: NDArray[np.int64] | NDArray[np.float64], is_spans: bool) -> dict[str, float]:
     sequences, right_sequences, tokens, right_tokens, *spans = counts.tolist()
+    if not sequences:
+        return {}
     scores = {
-        f"accuracy/token/{window}": right_tokens / tokens if tokens else 0.0,
-        f"accuracy/sequence/{window}": right_sequences / sequences if sequences else 0.0,
+        f"accuracy/token/{window}": right_tokens / tokens,
+        f"accuracy/sequence/{window}": right_sequences / sequences,
     }
     if is_spans:
         scores[f"f1/micro/{window}"] = precision_recall_f1(*spans)[2]

@@ -50,6 +50,10 @@ def histogram(name: str, text: str, labels: Labels = NO_LABELS, *, buckets: tupl
     return Spec(name, "histogram", text, labels, buckets)
 
 
+# A batch is a single record or some hundred; a copy takes milliseconds, a slow disk a minute.
+BATCH_SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
+CHECKPOINT_SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 15.0, 60.0)
+
 PARTITION: Labels = {"topic": (), "partition": ()}
 WINDOWS = ("lifetime", "recent", "fading", "hour")
 DETECTORS: tuple[str, ...] = get_args(DetectorKind)
@@ -115,7 +119,11 @@ INPUT = (
         "Rejected records delivered to the dead letter topic or spooled to the local file.",
         {"outcome": ("delivered", "spooled")},
     ),
-    histogram("sequence_length_tokens", "Tokens per sequence learned.", buckets=(10, 40, 160)),
+    histogram(
+        "sequence_length_tokens",
+        "Tokens per sequence learned.",
+        buckets=(2, 5, 10, 15, 20, 25, 30, 40, 50, 75, 100, 200, 500),
+    ),
 )
 
 LEARNING = (
@@ -132,16 +140,15 @@ LEARNING = (
         {"level": ("sequence", "token")},
     ),
     counter("loss_total", "Sum of the learner's loss, computed on each sequence before learning it."),
+    histogram("learn_duration_seconds", "Time to predict, score and learn one batch.", buckets=BATCH_SECONDS),
     histogram(
-        "learn_duration_seconds", "Time to predict, score and learn one batch.", buckets=(0.01, 0.1, 1.0)
-    ),
-    histogram(
-        "decode_duration_seconds", "Time to decode one batch from bytes to arrays.", buckets=(0.01, 0.1, 1.0)
+        "decode_duration_seconds", "Time to decode one batch from bytes to arrays.", buckets=BATCH_SECONDS
     ),
     gauge(
         "progressive_accuracy_ratio",
         "Share of tokens or whole sequences predicted correctly before they were learned: over the lifetime, "
-        "the most recent 1000 sequences, exponentially faded, or the last hour.",
+        "the most recent 1000 sequences, exponentially faded, or the last hour as of the scrape. NaN if "
+        "nothing was learned in the window.",
         {"window": WINDOWS, "level": ("sequence", "token")},
     ),
     gauge(
@@ -200,8 +207,9 @@ LEARNER = (
     ),
     gauge(
         "learning_rate",
-        "Quantiles of the features' learning rates at their last occurrence; ADF and SGD only.",
-        {"quantile": QUANTILES},
+        "Learning rate, at its last occurrence, that this share of the features does not exceed; ADF and SGD "
+        "only.",
+        {"share": QUANTILES},
     ),
     gauge("frequency_window", "Current window of ADF's feature counts, numbered from 1; ADF and SGD only."),
     counter(
@@ -226,14 +234,22 @@ CHECKPOINTS = (
         "checkpoint_duration_seconds",
         "Time that learning paused to copy the state, and time of the background write until it was durable.",
         {"phase": ("copy", "write")},
-        buckets=(1.0, 10.0),
+        buckets=CHECKPOINT_SECONDS,
     ),
     gauge("checkpoint_size_bytes", "Size of the last checkpoint written."),
     gauge(
         "last_checkpoint_timestamp_seconds",
         "Time of the last good checkpoint, written by this process or an earlier one (Unix time).",
     ),
-    gauge("checkpoint_disk_free_bytes", "Free disk space at the last checkpoint; NaN if unknown, as on S3."),
+    gauge(
+        "checkpoint_sequences",
+        "Sequences that the last good checkpoint includes; a crash repeats those of sequences_seen above it.",
+    ),
+    gauge("checkpoint_interval_seconds", "Time between checkpoints while records arrive, as configured."),
+    gauge(
+        "checkpoint_disk_free_bytes",
+        "Free disk space for checkpoints, as of the scrape; NaN if unknown, as on S3.",
+    ),
 )
 
 PROCESS = (
@@ -243,6 +259,10 @@ PROCESS = (
         "info",
         "Model, learner, and digest of the settings that the saved state depends on.",
         {"model": (), "learner": (), "digest": ()},
+    ),
+    gauge(
+        "config_reload_successful",
+        "1 while the configuration is that of the last start or SIGHUP, 0 after an invalid one was refused.",
     ),
     gauge("state", "1 for the current state of the daemon, 0 for all others.", {"state": STATES}),
 )
@@ -254,7 +274,7 @@ LEARNER_GAUGES = {
     for spec in LEARNER
     for values in product(*spec.labels.values())
 }
-"""Names in `events.Learned.gauges` to metric name and label values.
+"""Names in `events.Standing.gauges` to metric name and label values.
 
 A learner's gauge ``learning_rate/0.5`` is the metric ``learning_rate`` with the label value ``0.5``; for
 counters it is the total since the first start.
@@ -269,4 +289,4 @@ PROGRESSIVE_SCORES = {
     **{f"f1/micro/{window}": ("progressive_f1_ratio", window, "micro") for window in WINDOWS},
     "f1/macro/recent": ("progressive_macro_f1_ratio",),
 }
-"""Names in `events.Learned.progressive` to metric name and label values."""
+"""Names of scores to metric name and label values: in `events.Standing`, and of the last hour."""

@@ -41,10 +41,11 @@ class EventLog:
             case events.Learned():
                 for drift in event.drifts:
                     _drift(drift)
-                self._progress.add(event)
+                self._progress.add(event, now)
                 self._report_progress(now)
             case events.Polled():
                 self._polled(event)
+                self._report_progress(now)
             case events.Rejected():
                 self._rejected(event, now)
             case events.DeadLettered(outcome="spooled", count=count):
@@ -53,6 +54,8 @@ class EventLog:
                 emit(logger, logging.WARNING, "consumer_restarted", reason=reason)
             case events.Duplicated(count):
                 self._progress.duplicates += count
+            case events.ReloadFailed(message):
+                emit(logger, logging.ERROR, "reload_failed", error=message, note="nothing was changed")
             case events.StateChanged():
                 self._state_changed(event)
             case events.Gap(partition=tp, count=count, lost=lost):
@@ -63,12 +66,14 @@ class EventLog:
                 _checkpoint_done(event)
             case events.Resumed():
                 level = logging.WARNING if event.corrupt else logging.INFO
-                fields = _fields(event, "seq", "sequences_seen")
+                fields = {"seq": event.seq, "sequences_seen": event.standing.sequences_seen}
                 emit(logger, level, "resumed", **fields, corrupt_checkpoints=event.corrupt)
 
     def _state_changed(self, event: events.StateChanged) -> None:
         if event.state in ("stopped", "failed"):
             self._report_suppressed(math.inf)
+        if event.state == "running":
+            self._progress.restart(self._clock())
         # The command that runs the daemon logs why it failed.
         emit(logger, logging.INFO, "state_changed", state=event.state)
 
@@ -127,7 +132,14 @@ class _Progress:
         self.lag = 0
         self.duplicates = 0
 
-    def add(self, event: events.Learned) -> None:
+    def restart(self, now: float) -> None:
+        """Begin an interval: the time before, such as that of compiling, does not count."""
+        self._since, self._sequences, self._tokens = now, 0, 0
+
+    def add(self, event: events.Learned, now: float) -> None:
+        if not self._sequences and now - self._since >= self._interval_seconds:
+            # The stream was idle: that time does not count either.
+            self.restart(now - event.decode_seconds - event.learn_seconds)
         self._sequences += event.sequences
         self._tokens += event.tokens
         self._last = event
@@ -135,21 +147,21 @@ class _Progress:
     def due(self, now: float) -> dict[str, float] | None:
         """Return the fields of a line and start the next interval, or None before its end."""
         seconds = now - self._since
-        if self._last is None or seconds < self._interval_seconds:
+        if self._last is None or not self._sequences or seconds < self._interval_seconds:
             return None
         fields: dict[str, float] = {
-            "sequences_seen": self._last.sequences_seen,
+            "sequences_seen": self._last.standing.sequences_seen,
             "sequences_per_second": round(self._sequences / seconds, 1),
             "tokens_per_second": round(self._tokens / seconds, 1),
         }
-        accuracy = self._last.progressive.get("accuracy/token/recent")
+        accuracy = self._last.standing.progressive.get("accuracy/token/recent")
         if accuracy is not None:
             fields["token_accuracy"] = round(accuracy, 4)
         fields["lag_records"] = self.lag
         if self.duplicates:
             fields["duplicates_passed_over"] = self.duplicates
             self.duplicates = 0
-        self._since, self._sequences, self._tokens = now, 0, 0
+        self.restart(now)
         return fields
 
 

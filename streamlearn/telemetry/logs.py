@@ -20,17 +20,31 @@ _SECRET = re.compile(
 _REQUEST_LOGGERS = ("kafka.net.connection", "kafka.protocol.parser")
 _COLOURS = {"WARNING": "\x1b[33m", "ERROR": "\x1b[31m", "CRITICAL": "\x1b[31m"}
 _RESET = "\x1b[0m"
+# What the process is, in every JSON line.
+_about: dict[str, str] = {}
 
 
-def configure(output: LogFormat = "text", level: LogLevel = "info", stream: TextIO | None = None) -> None:
+def configure(
+    output: LogFormat = "text",
+    level: LogLevel = "info",
+    stream: TextIO | None = None,
+    about: Mapping[str, str] | None = None,
+) -> None:
     """Send all logs of the process, including those of libraries, to `stream` (standard error).
 
     Colours are used only for text on a terminal, and not if ``NO_COLOR`` is set.
+
+    Parameters
+    ----------
+    about : fields of every JSON line, which tell the process from others; by default as before.
     """
+    if about is not None:
+        _about.clear()
+        _about.update(about)
     stream = stream if stream is not None else sys.stderr
     colour = stream.isatty() and not os.environ.get("NO_COLOR")
     handler = logging.StreamHandler(stream)
-    handler.setFormatter(JsonFormatter() if output == "json" else TextFormatter(colour=colour))
+    handler.setFormatter(JsonFormatter(_about) if output == "json" else TextFormatter(colour=colour))
     logging.basicConfig(level=level.upper(), handlers=[handler], force=True)
     if level != "debug":
         # The client logs every connection and retry; `event_log` reports once what matters.
@@ -47,16 +61,24 @@ def emit(logger: logging.Logger, level: int, event: str, **fields: object) -> No
 class JsonFormatter(logging.Formatter):
     """``{"ts": …, "level": …, "event": …, …}``; lines of other libraries have the event ``log``.
 
+    Parameters
+    ----------
+    about : fields of every line.
+
     >>> record = logging.makeLogRecord({"msg": "stopped", "levelname": "INFO", "created": 0})
     >>> record.fields = {"n": 1}
-    >>> JsonFormatter().format(record)
-    '{"ts": "1970-01-01T00:00:00.000Z", "level": "info", "event": "stopped", "n": 1}'
+    >>> JsonFormatter({"model": "np"}).format(record)
+    '{"ts": "1970-01-01T00:00:00.000Z", "level": "info", "event": "stopped", "model": "np", "n": 1}'
     """
+
+    def __init__(self, about: Mapping[str, str]) -> None:
+        super().__init__()
+        self._about = dict(about)
 
     def format(self, record: logging.LogRecord) -> str:
         """Return one line."""
         event, fields = _event(record)
-        head = {"ts": _time(record), "level": record.levelname.lower(), "event": event}
+        head = {"ts": _time(record), "level": record.levelname.lower(), "event": event, **self._about}
         return json.dumps(head | {name: _plain(value) for name, value in fields.items()}, ensure_ascii=False)
 
 

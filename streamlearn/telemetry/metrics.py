@@ -3,6 +3,7 @@
 import logging
 import time
 from collections.abc import Callable, Mapping
+from functools import partial
 from itertools import product
 from math import nan
 from typing import TypeVar
@@ -20,6 +21,7 @@ from prometheus_client import (
 from streamlearn.data import PartitionStatus, TopicPartition
 from streamlearn.events import (
     CheckpointDone,
+    Configured,
     ConsumerRestarted,
     DeadLettered,
     Event,
@@ -27,10 +29,13 @@ from streamlearn.events import (
     Learned,
     Polled,
     Rejected,
+    ReloadFailed,
     Resumed,
+    Standing,
     StateChanged,
 )
 from streamlearn.telemetry.catalogue import LEARNER_GAUGES, METRICS, PREFIX, PROGRESSIVE_SCORES, STATES, Spec
+from streamlearn.telemetry.current import Current
 from streamlearn.telemetry.histogram import BatchHistogram
 
 logger = logging.getLogger(__name__)
@@ -50,6 +55,7 @@ class Metrics:
     ----------
     registry : where all metrics are registered, process and garbage collection included; default a new one.
     version, model, learner, digest : values of ``build_info`` and ``config_info``.
+    current : asked at each scrape.
     clock : returns Unix time.
 
     Examples
@@ -68,6 +74,7 @@ class Metrics:
         model: str,
         learner: str,
         digest: str,
+        current: Current = Current(),  # noqa: B008 - it is frozen
         clock: Callable[[], float] = time.time,
     ) -> None:
         disable_created_metrics()  # type: ignore[no-untyped-call]
@@ -97,6 +104,10 @@ class Metrics:
                 )
             else:
                 self._add(spec, registry)
+        for name, (metric, *labels) in PROGRESSIVE_SCORES.items():
+            if "hour" in labels:
+                self._compute(metric, partial(_score, current.last_hour, name), *labels)
+        self._compute("checkpoint_disk_free_bytes", lambda: _or_nan(current.free_bytes()))
         self(StateChanged("starting"))
         self._set("consumer_connected", 0)
         ProcessCollector(registry=registry)
@@ -123,6 +134,11 @@ class Metrics:
                 self._checkpoint_done(event)
             case Resumed():
                 self._resumed(event)
+            case Configured(every_seconds):
+                self._set("checkpoint_interval_seconds", every_seconds)
+                self._set("config_reload_successful", 1)
+            case ReloadFailed():
+                self._set("config_reload_successful", 0)
             case StateChanged():
                 for state in STATES:
                     self._set("state", state == event.state, state)
@@ -149,6 +165,10 @@ class Metrics:
 
     def _set(self, name: str, value: float, *labels: str) -> None:
         _child(self._gauges, self._gauge_children, name, labels).set(value)
+
+    def _compute(self, name: str, value: Callable[[], float], *labels: str) -> None:
+        """Ask for a value at each scrape, because it changes with the time alone."""
+        _child(self._gauges, self._gauge_children, name, labels).set_function(value)
 
     def _polled(self, event: Polled) -> None:
         self._set("consumer_last_poll_timestamp_seconds", self._clock())
@@ -183,45 +203,49 @@ class Metrics:
     def _learned(self, event: Learned) -> None:
         self._inc("sequences_total", event.sequences)
         self._inc("tokens_total", event.tokens)
-        self._inc("updates_total", event.updates)
-        self._inc("mistakes_total", event.sequence_mistakes, "sequence")
-        self._inc("mistakes_total", event.token_mistakes, "token")
+        self._inc("updates_total", int(event.updated.sum()))
+        self._inc("mistakes_total", int((event.wrong > 0).sum()), "sequence")
+        self._inc("mistakes_total", int(event.wrong.sum()), "token")
         # Rounding may turn a loss of 0 negative, and a counter must not decrease.
-        self._inc("loss_total", max(0.0, event.loss))
-        self._set("sequences_seen", event.sequences_seen)
+        self._inc("loss_total", max(0.0, float(event.losses.sum())))
         self._histograms["sequence_length_tokens"].observe_many(event.lengths)
         self._histograms["decode_duration_seconds"].observe_many([event.decode_seconds])
         self._histograms["learn_duration_seconds"].observe_many([event.learn_seconds])
-        self._show_progressive(event.progressive)
-        self._show_gauges(event.gauges)
-        self._show_labels({label: score.f1 for label, score in event.labels.items()})
+        self._show(event.standing)
         for drift in event.drifts:
             self._inc("drift_detected_total", 1, drift.detector, drift.signal)
-        for signal, score in event.drift_scores.items():
-            self._set("drift_score", score, signal)
 
     def _resumed(self, event: Resumed) -> None:
         self._inc("checkpoints_total", event.corrupt, "corrupt")
-        self._set("sequences_seen", event.sequences_seen)
-        if event.created_unix is not None:
-            self._set("last_checkpoint_timestamp_seconds", event.created_unix)
         self._is_resumed = True
         self._reached = event.reached
-        self._show_progressive(event.progressive)
-        self._show_gauges(event.gauges)
+        self._show(event.standing)
+        self._show_saved(event.created_unix, event.standing.sequences_seen, event.size_bytes)
 
     def _checkpoint_done(self, event: CheckpointDone) -> None:
         self._inc("checkpoints_total", 1, event.outcome)
-        self._set("checkpoint_disk_free_bytes", _or_nan(event.disk_free_bytes))
         if event.outcome == "written":
             self._histograms["checkpoint_duration_seconds"].observe_many([event.copy_seconds], "copy")
             self._histograms["checkpoint_duration_seconds"].observe_many([event.write_seconds], "write")
-            self._set("checkpoint_size_bytes", event.size_bytes)
-            self._set("last_checkpoint_timestamp_seconds", self._clock())
+            self._show_saved(self._clock(), event.sequences_seen, event.size_bytes)
+
+    def _show_saved(self, time: float, sequences: int, size_bytes: int) -> None:
+        self._set("last_checkpoint_timestamp_seconds", time)
+        self._set("checkpoint_sequences", sequences)
+        self._set("checkpoint_size_bytes", size_bytes)
+
+    def _show(self, standing: Standing) -> None:
+        self._set("sequences_seen", standing.sequences_seen)
+        self._show_progressive(standing.progressive)
+        self._show_gauges(standing.gauges)
+        self._show_labels({label: score.f1 for label, score in standing.labels.items()})
+        for signal, score in standing.drift_scores.items():
+            self._set("drift_score", score, signal)
 
     def _show_progressive(self, scores: Mapping[str, float]) -> None:
         for name, (metric, *labels) in PROGRESSIVE_SCORES.items():
-            self._set(metric, scores.get(name, nan), *labels)
+            if "hour" not in labels:
+                self._set(metric, scores.get(name, nan), *labels)
         self._warn_of(scores.keys() - PROGRESSIVE_SCORES.keys())
 
     def _show_labels(self, scores: Mapping[str, float]) -> None:
@@ -264,6 +288,10 @@ def _child(
         metric = metrics[name]
         child = children[(name, *labels)] = metric.labels(*labels) if labels else metric
     return child
+
+
+def _score(scores: Callable[[], Mapping[str, float]], name: str) -> float:
+    return scores().get(name, nan)
 
 
 def _or_nan(value: int | None) -> float:

@@ -15,9 +15,12 @@ from streamlearn.events import (
     Polled,
     Rejected,
     Resumed,
+    Standing,
     State,
     StateChanged,
 )
+from streamlearn.telemetry.alarms import Alarms
+from streamlearn.telemetry.current import Current
 
 _SPEED_SECONDS = 10.0
 _REJECTED = 20
@@ -34,6 +37,7 @@ class Status:
     about : constants: version, model, learner.
     curve : returns the learning curve of the whole stream.
     drifts : returns the detected drifts, oldest first.
+    current : asked for each snapshot.
     clock : returns Unix time.
     """
 
@@ -42,18 +46,19 @@ class Status:
         about: Mapping[str, str],
         curve: Callable[[], Curve],
         drifts: Callable[[], Sequence[Drift]],
+        current: Current = Current(),  # noqa: B008 - it is frozen
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._about = dict(about)
         self._curve = curve
         self._drifts = drifts
+        self._current = current
+        self._alarms = Alarms(current.free_bytes, clock)
         self._clock = clock
         self._started = clock()
         self._state: State = "starting"
         self._polled: Polled | None = None
-        self._learned: Learned | None = None
-        self._progressive: Mapping[str, float] = {}
-        self._seen = 0
+        self._standing = Standing()
         self._saved: dict[str, Any] | None = None
         self._failure = ""
         self._reasons: Counter[str] = Counter()
@@ -63,6 +68,7 @@ class Status:
 
     def __call__(self, event: Event) -> None:
         """Take one event."""
+        self._alarms(event)
         match event:
             case StateChanged(state):
                 self._state = state
@@ -77,12 +83,11 @@ class Status:
             case CheckpointDone():
                 self._save(event)
             case Resumed():
-                self._seen, self._progressive = event.sequences_seen, event.progressive
-                if event.created_unix is not None:
-                    self._saved = {"seq": event.seq, "time": event.created_unix, "size_bytes": None}
+                self._standing = event.standing
+                self._saved = _saved(event.seq, event.created_unix, event.size_bytes)
 
     def _learn(self, event: Learned) -> None:
-        self._learned, self._progressive, self._seen = event, event.progressive, event.sequences_seen
+        self._standing = event.standing
         now = self._clock()
         self._latest.append((now, event.sequences, event.tokens))
         while self._latest[0][0] < now - _SPEED_SECONDS:
@@ -96,11 +101,11 @@ class Status:
     def _save(self, event: CheckpointDone) -> None:
         self._failure = event.message
         if event.outcome == "written":
-            self._saved = {"seq": event.seq, "time": self._clock(), "size_bytes": event.size_bytes}
+            self._saved = _saved(event.seq, self._clock(), event.size_bytes)
 
     def snapshot(self) -> dict[str, Any]:
         """Return all values as JSON data; None for unknown ones."""
-        learned, now = self._learned, self._clock()
+        standing, now = self._standing, self._clock()
         latest = [entry for entry in tuple(self._latest) if entry[0] > now - _SPEED_SECONDS]
         # The average since learning started, while that is less than the usual time ago.
         seconds = min(_SPEED_SECONDS, max(now - self._running_since, 1.0))
@@ -109,15 +114,16 @@ class Status:
             "now": now,
             "started": self._started,
             "state": self._state,
+            "alarms": [asdict(alarm) for alarm in self._alarms.found()],
             "connected": self._polled.connected if self._polled else False,
-            "sequences_seen": self._seen,
+            "sequences_seen": standing.sequences_seen,
             "sequences_per_second": sum(entry[1] for entry in latest) / seconds,
             "tokens_per_second": sum(entry[2] for entry in latest) / seconds,
-            "progressive": self._progressive,
-            "gauges": learned.gauges if learned else {},
-            "labels": {name: asdict(score) for name, score in learned.labels.items()} if learned else {},
-            "confusions": [list(row) for row in learned.confusions] if learned else [],
-            "drift_scores": learned.drift_scores if learned else {},
+            "progressive": {**standing.progressive, **self._current.last_hour()},
+            "gauges": standing.gauges,
+            "labels": {name: asdict(score) for name, score in standing.labels.items()},
+            "confusions": [list(row) for row in standing.confusions],
+            "drift_scores": standing.drift_scores,
             "drifts": [asdict(drift) for drift in self._drifts()[-_DRIFTS:]],
             "partitions": self._partitions(),
             "checkpoint": self._saved,
@@ -135,6 +141,10 @@ class Status:
             {"topic": tp.topic, "partition": tp.partition, "position": at.position, "lag": at.lag}
             for tp, at in (polled.partitions.items() if polled else ())
         ]
+
+
+def _saved(seq: int, time: float, size_bytes: int) -> dict[str, Any]:
+    return {"seq": seq, "time": time, "size_bytes": size_bytes}
 
 
 def _plain(value: Any) -> Any:

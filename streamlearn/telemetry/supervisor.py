@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 
-from streamlearn.events import Event, Learned, Polled, StateChanged
+from streamlearn.events import Event, Learned, Polled, Standing, StateChanged
 
 
 class Supervisor:
@@ -44,7 +44,7 @@ class Supervisor:
                 self._feed("waiting for a broker")
             case Polled():
                 self._feed("")
-            case Learned(sequences_seen=seen):
+            case Learned(standing=Standing(sequences_seen=seen)):
                 self._feed(f"{seen:,} sequences learned")
 
     def _feed(self, status: str) -> None:

@@ -21,6 +21,7 @@ class Annotations:
     mark_label : meaning of the vertical line in the legend.
     levels : from which sequence number on, and at which ratio, to draw a horizontal line.
     level_label : meaning of the horizontal lines in the legend.
+    nothing : shown in place of an empty curve.
     """
 
     span: int = 0
@@ -28,6 +29,7 @@ class Annotations:
     mark_label: str = ""
     levels: Mapping[int, float] = field(default_factory=dict)
     level_label: str = ""
+    nothing: str = "nothing learned yet"
 
 
 def accuracy_chart(
@@ -43,8 +45,8 @@ def accuracy_chart(
     ends, columns = curve["sequences"], width - GUTTER
     end = int(ends[-1] or 0) if ends else 0
     span = max(shown.span, end)
-    if not span or (not shown.span and len(ends) < 2):
-        return [Text("nothing learned yet", AXIS)]
+    if not span:
+        return [Text(shown.nothing, AXIS)]
     mark = None
     if shown.mark is not None and shown.mark <= span:
         mark = min(int(shown.mark / span * columns), columns - 1)

@@ -25,7 +25,8 @@ _LEAST_CHART, _USUAL_CHART, _MOST_CHART = 3, 10, 18
 _CHART_FIRST = 8
 # Rows that are neither chart nor tables: border, figures, axis, legend, note and two blank lines.
 _OTHER_ROWS = 9
-_COLOURS = {"running": "green", "failed": "red"}
+_COLOURS = {"running": "green", "failed": "red", "no answer": "red"}
+_ALARMS = {"critical": "red", "warning": "yellow", "info": "magenta"}
 _MOST_PARTITIONS, _MOST_DRIFTS = 10, 4
 
 
@@ -55,21 +56,25 @@ class Board:
         """Draw; the chart takes the rows that the tables leave, and tables are cut where it needs them."""
         width = min(max(options.max_width, _LEAST_WIDTH), _MOST_WIDTH)
         inner = width - _FRAME
-        tables = Columns([*self._tables()], padding=(0, 2))
-        rows = console.render_lines(tables, options.update(width=inner), pad=False)
+        inside = options.update(width=inner)
+        rows = console.render_lines(Columns([*self._tables()], padding=(0, 2)), inside, pad=False)
+        alarms = (
+            console.render_lines(Group(*self._alarms()), inside, pad=False) if self.status["alarms"] else []
+        )
         chart_rows = _USUAL_CHART
         if self.height:
-            room = self.height - _OTHER_ROWS - len(self.header)
+            room = self.height - _OTHER_ROWS - len(self.header) - len(alarms)
             chart_rows = min(max(room - len(rows), min(room, _CHART_FIRST), _LEAST_CHART), _MOST_CHART)
             rows = rows[: max(0, room - chart_rows)]
         yield Panel(
             Group(
                 *(Text(line, "dim", no_wrap=True, overflow="ellipsis") for line in self.header),
+                *_segments(alarms),
                 self._figures(),
                 "",
                 *accuracy_chart(self.status["curve"], inner, chart_rows, self.annotations or self._drift()),
                 "",
-                *(Segments([*row, Segment.line()]) for row in rows),
+                *_segments(rows),
                 Text(self.note or " ", "red", no_wrap=True, overflow="ellipsis"),
             ),
             title=self.title or self._title(),
@@ -83,25 +88,36 @@ class Board:
 
     def _title(self) -> Text:
         about, state = self.status["about"], self.status["state"]
-        broker = ("", "") if self.status["connected"] else ("no broker ", "yellow")
+        broker = ("no broker ", "yellow not dim") if self.status["connected"] is False else ("", "")
         name = f" {about['model']} ({about['learner']}) "
-        return Text.assemble((name, "bold"), (f"{state} ", _COLOURS.get(state, "yellow")), broker)
+        # The worst comes first; without any, the state decides.
+        severities = [alarm["severity"] for alarm in self.status["alarms"] if alarm["severity"] != "info"]
+        colour = _ALARMS[severities[0]] if severities else _COLOURS.get(state, "yellow")
+        return Text.assemble((name, "bold"), (f"{state} ", f"{colour} not dim"), broker)
+
+    def _alarms(self) -> Iterator[Text]:
+        for alarm in self.status["alarms"]:
+            yield Text(f"{alarm['severity']}: ", _ALARMS[alarm["severity"]]).append(alarm["text"], "default")
 
     def _drift(self) -> Annotations:
         drifts = self.status["drifts"]
-        return Annotations(mark=drifts[-1]["sequence"] if drifts else None, mark_label="last drift")
+        nothing = "no curve in the checkpoint" if self.status["sequences_seen"] else "nothing learned yet"
+        mark = drifts[-1]["sequence"] if drifts else None
+        return Annotations(mark=mark, mark_label="last drift", nothing=nothing)
 
     def _figures(self) -> Table:
         status, scores = self.status, self.status["progressive"]
         lags = [at["lag"] for at in status["partitions"] if at["lag"] is not None]
         saved, f1 = status["checkpoint"], scores.get("f1/micro/recent")
+        speed = status["sequences_per_second"]
         figures = {
             "accuracy": percent(scores.get("accuracy/token/recent")),
             "lifetime": percent(scores.get("accuracy/token/lifetime")),
             **({"F1": percent(f1)} if f1 is not None else {}),
             "sequences": f"{status['sequences_seen']:,}",
-            "per second": f"{status['sequences_per_second']:,.0f}",
-            "lag": f"{sum(lags):,}" if lags else "–",
+            "per second": "–" if speed is None else f"{speed:,.0f}",
+            # Of some partitions it may be unknown.
+            "lag": f"{'≥ ' * (len(lags) < len(status['partitions']))}{sum(lags):,}" if lags else "–",
             "checkpoint": f"{status['now'] - saved['time']:,.0f} s ago" if saved else "none yet",
         }
         table = Table.grid(padding=(0, 3))
@@ -140,9 +156,24 @@ class Board:
             table.add_row(Text(f"drift at {drift['sequence']:,}", "magenta"), text)
         for reason, count in self.status["rejected_by_reason"].items():
             table.add_row(Text(f"rejected, {reason}", "yellow"), f"{count:,}")
-        if self.status["checkpoint_failure"]:
-            table.add_row(Text("checkpoint failed", "red"), Text(self.status["checkpoint_failure"]))
         return table
+
+
+def without_answer(status: Snapshot, now: float) -> Snapshot:
+    """Return the last status of a daemon that does not answer now: what may have changed is unknown.
+
+    Parameters
+    ----------
+    now : Unix time.
+    """
+    unknown = {
+        "state": "no answer",
+        "connected": True,
+        "alarms": [],
+        "sequences_per_second": None,
+        "now": now,
+    }
+    return status | unknown | {"partitions": [at | {"lag": None} for at in status["partitions"]]}
 
 
 def percent(ratio: float | None) -> str:
@@ -152,6 +183,12 @@ def percent(ratio: float | None) -> str:
     ('50.0 %', '–')
     """
     return "–" if ratio is None else f"{100 * ratio:.1f} %"
+
+
+def _segments(lines: Sequence[Sequence[Segment]]) -> Iterator[Segments]:
+    """Yield lines that are drawn already."""
+    for line in lines:
+        yield Segments([*line, Segment.line()])
 
 
 def _table(*heads: str) -> Table:

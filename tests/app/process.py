@@ -29,7 +29,10 @@ class Run:
         self.started.append(self)
         self._log = (config.parent / "log").open("ab")
         command = [sys.executable, "-c", "from streamlearn.cli.main import main; main()", "run", str(config)]
-        self.process = subprocess.Popen(command, stderr=self._log)
+        # Without a terminal, as a supervisor starts it: SIGHUP means to reload.
+        self.process = subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stderr=self._log, start_new_session=True
+        )
 
     def end(self, number: signal.Signals) -> int:
         self.process.send_signal(number)

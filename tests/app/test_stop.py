@@ -1,8 +1,12 @@
 """Signals, sent to processes of their own."""
 
+import fcntl
+import os
+import pty
 import signal
 import subprocess
 import sys
+import termios
 from collections.abc import Iterator
 
 import pytest
@@ -20,9 +24,12 @@ with stop_on_signals(lambda: print("left", flush=True)) as stop:
 """
 
 
-def run(body: str, number: int, echo: float = 60.0) -> tuple[int, list[str]]:
-    command = [sys.executable, "-c", _BODY.format(body=body, echo=echo)]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+def run(body: str, number: int, echo: float = 60.0, *wrapper: str) -> tuple[int, list[str]]:
+    """Run a body in a process without a terminal, and send it a signal once it is ready."""
+    command = [*wrapper, sys.executable, "-c", _BODY.format(body=body, echo=echo)]
+    process = subprocess.Popen(
+        command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, start_new_session=True
+    )
     assert process.stdout is not None
     assert process.stdout.readline() == "ready\n"
     process.send_signal(number)
@@ -53,6 +60,43 @@ def test_where_nothing_is_at_stake_the_first_signal_ends_it_cleanly() -> None:
 
 def test_afterwards_a_signal_asks_again() -> None:
     assert run(f"with stop.at_once(): pass\n    {ASKED}", signal.SIGINT) == (0, ["asked"])
+
+
+def test_a_hangup_without_a_terminal_asks_once_for_a_reload() -> None:
+    waiting = "while not stop.reload_requested(): time.sleep(0.01)"
+    body = f"{READY}\n    {waiting}\n    assert not stop.reload_requested()"
+    assert run(body, signal.SIGHUP) == (0, ["over"])
+
+
+def test_a_hangup_while_nothing_is_at_stake_ends_nothing() -> None:
+    body = (
+        f"with stop.at_once():\n        {READY}\n        while not stop.reload_requested(): time.sleep(0.01)"
+    )
+    assert run(body, signal.SIGHUP) == (0, ["over"])
+
+
+def test_a_closed_terminal_asks_to_stop() -> None:
+    master, slave = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-c", _BODY.format(body=ASKED, echo=60.0)],
+        stdin=slave,
+        stdout=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        # The new session takes standard input as its terminal, as that of a login does.
+        preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "ready\n"
+    os.close(slave)
+    os.close(master)
+    assert (process.stdout.read(), process.wait(20)) == ("asked\n", 0)
+
+
+def test_under_nohup_a_hangup_changes_nothing() -> None:
+    hangup = "os.kill(os.getpid(), signal.SIGHUP); assert not stop() and not stop.reload_requested()"
+    body = f"import signal; {hangup}\n    {ASKED}"
+    assert run(body, signal.SIGTERM, 60.0, "nohup") == (0, ["asked"])
 
 
 def test_a_signal_ends_between_two_items() -> None:

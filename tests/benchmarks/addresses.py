@@ -78,7 +78,7 @@ def work(shared: tuple[Path, Path, int, tuple[str, ...]], task: tuple[str, bool]
     Evaluation(config, _fail).learn([*before, *after], found.append, block)
     run = Run(
         [learned.tokens for learned in found],
-        [learned.tokens - learned.token_mistakes for learned in found],
+        [learned.tokens - int(learned.wrong.sum()) for learned in found],
         [drift for learned in found for drift in learned.drifts],
     )
     return run, len(before)

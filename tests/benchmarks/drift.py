@@ -68,7 +68,7 @@ class Stream:
         found: list[Learned] = []
         self._evaluation.learn(examples, found.append, self._block)
         whole = [learned for learned in found if learned.sequences == self._block]
-        return [1 - learned.token_mistakes / learned.tokens for learned in whole]
+        return [1 - int(learned.wrong.sum()) / learned.tokens for learned in whole]
 
 
 def _fail(error: Exception) -> None:

@@ -109,7 +109,7 @@ def daemon(config: Config, count: int) -> Cost:
     def watch(event: Event) -> None:
         if isinstance(event, StateChanged) and event.state == "running":
             begin.append(Cost.now())
-        if isinstance(event, Learned) and event.sequences_seen == count:
+        if isinstance(event, Learned) and event.standing.sequences_seen == count:
             end.append(Cost.now())
 
     Daemon(config, lambda: bool(end), [watch]).run()

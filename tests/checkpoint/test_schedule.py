@@ -22,6 +22,16 @@ def test_it_is_never_due_while_nothing_was_consumed():
     assert not schedule.due(1e9, 5000)
 
 
+def test_a_failed_attempt_is_repeated_after_the_interval_though_nothing_arrives():
+    schedule = CheckpointSchedule(30.0, 1000)
+    schedule.done(100.0, 5000)
+    schedule.failed()
+    assert not schedule.due(129.9, 5000)
+    assert schedule.due(130.0, 5000)
+    schedule.done(130.0, 5000)
+    assert not schedule.due(1e9, 5000)
+
+
 def test_either_interval_can_be_switched_off():
     by_time, by_count = CheckpointSchedule(30.0, None), CheckpointSchedule(None, 10)
     for schedule in (by_time, by_count):

@@ -31,6 +31,7 @@ class Rig:
         folder: Path,
         source: MemorySource,
         every_records: int | None = None,
+        every_seconds: float | None = None,
         sink: BadRecordSink | None = None,
         tolerance: Tolerance | None = None,
         duplicates: Duplicates | None = None,
@@ -56,7 +57,7 @@ class Rig:
         self.writer = BackgroundWriter(self.store)
         checkpointer = Checkpointer(
             self.writer,
-            CheckpointSchedule(None, every_records),
+            CheckpointSchedule(every_seconds, every_records),
             self.learning,
             RunInfo("test", "run", "0", "digest", {}, StreamIdentity(), {}, seq),
             source.commit,

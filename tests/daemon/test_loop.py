@@ -192,6 +192,30 @@ def test_a_disk_that_fails_does_not_stop_learning_but_fails_the_last_checkpoint(
     rig.crash()
 
 
+def test_what_a_full_disk_refused_is_saved_once_there_is_room_though_the_stream_is_idle(
+    tmp_path: Path,
+) -> None:
+    rig = Rig(tmp_path, filled(20), every_seconds=60.0)
+    rig.loop.save()
+    usual, rig.store._on_step = rig.store._on_step, _no_space
+    for _ in range(6):
+        rig.loop.turn()
+        rig.now += 61.0
+    until(lambda: not rig.writer.busy)
+    rig.loop.turn()
+    assert rig.of_type(CheckpointDone)[-1].outcome == "failed"
+    until(lambda: not rig.writer.busy)
+    rig.store._on_step = usual
+    for _ in range(3):
+        rig.now += 61.0
+        rig.loop.turn()
+        until(lambda: not rig.writer.busy)
+    rig.loop.turn()
+    last = rig.of_type(CheckpointDone)[-1]
+    assert (last.outcome, last.sequences_seen) == ("written", 20)
+    rig.crash()
+
+
 def _no_space(step: str) -> None:
     if step == "write":
         raise OSError(28, "No space left on device")

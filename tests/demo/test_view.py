@@ -12,6 +12,7 @@ from streamlearn.errors import Reason
 from streamlearn.events import CheckpointDone, LabelScore, Learned, Polled, Rejected, StateChanged
 from streamlearn.monitor.history import History
 from streamlearn.telemetry.status import Status
+from tests.telemetry import examples
 
 
 class Clock:
@@ -23,9 +24,8 @@ class Clock:
 
 
 def learned(sequences: int, mistakes: int, seen: int) -> Learned:
-    return Learned(
-        sequences=sequences, tokens=8 * sequences, sequence_mistakes=0, token_mistakes=mistakes, updates=0,
-        loss=0.0, lengths=[8] * sequences, decode_seconds=0.0, learn_seconds=0.0, gauges={},
+    return examples.learned(
+        sequences=sequences, tokens=8 * sequences, sequence_mistakes=sequences, token_mistakes=mistakes,
         progressive={"accuracy/token/recent": 0.5, "accuracy/token/lifetime": 0.7}, sequences_seen=seen,
         labels={f"y{y}": LabelScore(0.5, 0.5, 0.5, 3) for y in range(7)},
     )  # fmt: skip
@@ -46,7 +46,7 @@ def status(clock: Clock, summary: Summary) -> Status:
     """Return the status after 40 batches, of which the last 20 have half of the tokens wrong."""
     history = History()
     about = {"version": "0", "model": "hmm-demo", "learner": "perceptron"}
-    status = Status(about, lambda: history.curve(160), list, clock)
+    status = Status(about, lambda: history.curve(160), list, clock=clock)
     partition = TopicPartition("hmm-demo", 0)
     batches = [learned(100, 80 if n < 20 else 400, 100 * (n + 1)) for n in range(40)]
     for event in (
@@ -54,7 +54,7 @@ def status(clock: Clock, summary: Summary) -> Status:
         *batches,
         Polled({}, {}, {}, {partition: PartitionStatus(10, 1244, 1234)}, True),
         Rejected("hmm-demo", 0, 5, Reason.SYNTAX, "bad"),
-        CheckpointDone("written", 1, 412_000, 0.0, 0.0, 0),
+        CheckpointDone("written", 1, 4000, 412_000, 0.0, 0.0, 0),
     ):
         clock.now += 0.1 if isinstance(event, Learned) else 0.0
         for observer in (history, status, summary):

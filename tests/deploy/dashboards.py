@@ -12,4 +12,10 @@ def dashboards() -> list[dict[str, Any]]:
 
 
 def panels(dashboard: dict[str, Any]) -> list[dict[str, Any]]:
-    return [panel for panel in dashboard["panels"] if panel["type"] != "row"]
+    """Return the panels of a dashboard, those in closed rows as well, without the rows."""
+    return [panel for panel in everything(dashboard) if panel["type"] != "row"]
+
+
+def everything(dashboard: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return rows and panels from top to bottom."""
+    return [each for panel in dashboard["panels"] for each in (panel, *panel.get("panels", ()))]

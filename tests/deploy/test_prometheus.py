@@ -36,7 +36,8 @@ def expressions() -> dict[str, str]:
     for dashboard in dashboards():
         for panel in panels(dashboard):
             for target in panel["targets"]:
-                found[f"{dashboard['uid']}: {panel['title']}: {target['legendFormat']}"] = target["expr"]
+                where = f"{dashboard['uid']}: {panel['title']}: {target['legendFormat']}"
+                found[where] = target["expr"].removesuffix(" == 0")
         for annotation in dashboard["annotations"]["list"]:
             found[f"annotation {annotation['name']}"] = annotation["expr"].removesuffix(" > 0")
     rules = yaml.safe_load((DEPLOY / "prometheus" / "rules.yaml").read_text())

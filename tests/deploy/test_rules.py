@@ -32,6 +32,7 @@ WANTED = [
     "BrokerAway",
     "Starting",
     "FeatureTableFull",
+    "ReloadFailed",
     "DeadLettersSpooled",
 ]
 

@@ -80,5 +80,15 @@ def test_intervals_grow_until_measuring_is_cheap():
             convergence.compare(random_model(3, 0))
 
 
+def test_a_restored_model_has_a_norm_at_once_but_no_change_yet():
+    convergence, model = Convergence(), random_model(500, 0)
+    convergence.compare(model)
+    assert convergence.gauges().keys() == {"weights_norm"}
+    convergence.add(1999, 1.0)
+    assert not convergence.is_due
+    convergence.add(1, 1.0)
+    assert convergence.is_due, "measuring once at the start makes no interval longer"
+
+
 def test_weights_that_are_not_finite_show():
     assert after(Model([[np.nan]], [[[1.0]]]))["weights_norm"] == np.inf

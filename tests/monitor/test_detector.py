@@ -1,3 +1,6 @@
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -68,3 +71,14 @@ def test_a_restored_detector_scores_as_the_one_that_was_saved():
     old, late = np.array(values[:-RECENT]), np.array(values[-RECENT:])
     expected = (late.mean() - old.mean()) / (old.std() / RECENT**0.5)
     assert detector.score() == resumed.score() == pytest.approx(expected)
+
+
+def test_a_command_that_detects_drift_starts_without_scipy_and_data_sets():
+    code = (
+        "import sys; from streamlearn.monitor.drift import DriftWatch; "
+        "from streamlearn.monitor.progressive import Progressive; "
+        "DriftWatch(['adwin', 'page_hinkley'], ['error']); Progressive().scores(); "
+        "print(*{'scipy.stats', 'river.drift', 'river.metrics', 'river.datasets'} & sys.modules.keys())"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == []

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from streamlearn.checkpoint import codec
-from streamlearn.events import Drift
+from streamlearn.events import Drift, Learned, Standing
 from streamlearn.monitor.history import History
 from tests.telemetry.examples import learned
 
@@ -17,9 +17,14 @@ class Clock:
         return self.now
 
 
-def batch(tokens=10, wrong=1, sequences=2, **changes):
+def batch(tokens=10, wrong=1, sequences=2, wrong_sequences=1, **changes):
     return learned(
-        sequences=sequences, tokens=tokens, token_mistakes=wrong, sequence_mistakes=1, loss=4.0, **changes
+        sequences=sequences,
+        tokens=tokens,
+        token_mistakes=wrong,
+        sequence_mistakes=wrong_sequences,
+        loss=4.0,
+        **changes,
     )
 
 
@@ -55,6 +60,41 @@ def test_a_year_is_still_there_in_bounded_memory():
     assert curve["accuracy"][-1] == 1.0
     ends = history.state()["totals"][:, 1]
     assert np.diff(ends).max() <= 4 * 20_000 / 64
+
+
+@pytest.mark.parametrize("sizes", [[1500], [1, 1499], [700, 800], [1] * 1500])
+def test_how_the_stream_is_cut_into_batches_changes_no_point_of_the_curve(sizes):
+    random = np.random.default_rng(0)
+    lengths, losses = random.integers(5, 20, 1500), random.random(1500)
+    wrong = random.integers(0, 5, 1500)
+    one, other = History(capacity=64, clock=Clock()), History(capacity=64, clock=Clock())
+    for history, ends in ((one, [1500]), (other, np.cumsum(sizes))):
+        for end, size in zip(ends, np.diff(ends, prepend=0), strict=True):
+            part = slice(end - size, end)
+            history(Learned(lengths[part], wrong[part], wrong[part] > 2, losses[part], 0.0, 0.0, Standing()))
+    curve, cut = one.curve(20), other.curve(20)
+    assert len(curve["sequences"]) == 20
+    for name in ("sequences", "accuracy", "sequence_accuracy", "loss"):
+        assert cut[name] == curve[name], name
+
+
+def test_the_first_sequence_is_a_point_already():
+    history = fed(History(clock=Clock()), 1, sequences=1, wrong=1)
+    assert history.curve(100)["accuracy"] == [0.9]
+
+
+def test_the_totals_of_older_releases_at_the_ends_of_batches_are_continued():
+    ends = np.array([0.0, 700, 1900, 2000])
+    totals = np.zeros((4, 9))
+    totals[:, 1], totals[:, 2], totals[:, 4] = ends, 10 * ends, ends
+    history = History(capacity=64, clock=Clock())
+    history.restore({"totals": totals, "stride": 0.0, "drifts": []})
+    fed(history, 2000, tokens=20, wrong=0)
+    state, curve = history.state(), history.curve(4)
+    assert len(state["totals"]) <= 64
+    assert curve["sequences"][-1] == 6000
+    assert history.accuracy(0, 2000) == pytest.approx(0.9)
+    assert curve["accuracy"][-1] == 1.0
 
 
 def test_totals_are_exact_whatever_was_thinned_out():
@@ -94,7 +134,7 @@ def test_nothing_learned_has_no_curve_and_no_state_is_a_beginning():
 def test_the_accuracy_of_any_part_of_the_stream_is_interpolated():
     history = History(clock=Clock())
     assert history.accuracy(0, 10) is None
-    history(batch(sequences=100, tokens=800, wrong=400))
+    history(batch(sequences=100, tokens=800, wrong=400, wrong_sequences=100))
     history(batch(sequences=100, tokens=800, wrong=0))
     assert history.accuracy(0, 200) == pytest.approx(0.75)
     assert history.accuracy(-50, 50) == pytest.approx(0.5)

@@ -1,5 +1,9 @@
 """One event of each kind, as the loop tells them."""
 
+from dataclasses import fields as fields_of
+
+import numpy as np
+
 from streamlearn.data import PartitionStatus, TopicPartition
 from streamlearn.errors import Reason
 from streamlearn.events import (
@@ -10,29 +14,54 @@ from streamlearn.events import (
     Polled,
     Rejected,
     Resumed,
+    Standing,
     StateChanged,
 )
 
 TP = TopicPartition("orders", 3)
+STANDING = {field.name for field in fields_of(Standing)}
 
 
-def learned(**changes):
+def learned(sequences=2, tokens=7, token_mistakes=3, sequence_mistakes=1, updates=1, loss=0.5, **changes):
+    """Return a batch with these totals; what is left of them is in its first sequence."""
+    batch = {"decode_seconds": 0.002, "learn_seconds": 0.02, "standing": standing(**_of_standing(changes))}
+    arrays = {
+        "lengths": spread(tokens, sequences),
+        "wrong": spread(token_mistakes, sequence_mistakes, sequences),
+        "updated": np.arange(sequences) < updates,
+        "losses": np.full(sequences, loss / sequences),
+    }
+    return Learned(**(batch | arrays | {name: changes[name] for name in changes.keys() - STANDING}))
+
+
+def standing(**changes):
     fields = {
-        "sequences": 2,
-        "tokens": 7,
-        "sequence_mistakes": 1,
-        "token_mistakes": 3,
-        "updates": 1,
-        "loss": 0.5,
-        "lengths": [3, 4],
-        "decode_seconds": 0.002,
-        "learn_seconds": 0.02,
         "progressive": {"accuracy/token/recent": 0.75, "f1/micro/lifetime": 0.5},
         "gauges": {"features_known": 12.0, "features_refused": 4.0, "weights_norm": 1.5},
         "sequences_seen": 1002,
         "labels": {f"y{n}": LabelScore(0.5, 0.5, 0.5, 3) for n in range(9)},
     }
-    return Learned(**(fields | changes))
+    return Standing(**(fields | changes))
+
+
+def resumed(**changes):
+    """Return a checkpoint with the standing of `changes`, and otherwise as they say."""
+    fields = {"seq": 3, "size_bytes": 2048, "created_unix": 1_600_000_000.0}
+    given = {name: changes[name] for name in changes.keys() - STANDING}
+    return Resumed(**(fields | {"standing": standing(**_of_standing(changes))} | given))
+
+
+def spread(total, parts, size=None):
+    """Return whole numbers with this sum: the first `parts` of `size` nearly equal, the others 0."""
+    numbers = np.zeros(size or parts, np.int64)
+    if parts:
+        numbers[:parts] = total // parts
+        numbers[0] += total % parts
+    return numbers
+
+
+def _of_standing(changes):
+    return {name: changes[name] for name in changes.keys() & STANDING}
 
 
 def polled(partitions=1, connected=True, status=None, **changes):
@@ -54,6 +83,7 @@ def written(**changes):
     fields = {
         "outcome": "written",
         "seq": 4,
+        "sequences_seen": 1002,
         "size_bytes": 4096,
         "copy_seconds": 0.05,
         "write_seconds": 0.5,
@@ -69,7 +99,7 @@ def failed(message="no space left on device"):
 def all_kinds():
     return [
         StateChanged("running"),
-        Resumed(3, 1000, 1, created_unix=1_600_000_000.0),
+        resumed(sequences_seen=1000, corrupt=1),
         polled(),
         rejected(),
         Gap(TP, 5, lost=True),

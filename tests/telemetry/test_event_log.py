@@ -24,18 +24,19 @@ def words(caplog):
 
 
 def test_what_an_operator_wants_to_know(log, clock, caplog):
-    clock.now = 10
     for event in examples.all_kinds():
         log(event)
+    clock.now = 10
+    log(examples.polled())
     assert words(caplog) == [
         "state_changed",
         "resumed",
         "broker_connected",
         "record_rejected",
         "records_lost",
-        "progress",
         "checkpoint_written",
         "checkpoint_failed",
+        "progress",
     ]
     levels = {record.getMessage(): record.levelname for record in caplog.records}
     assert levels["checkpoint_failed"] == levels["records_lost"] == "ERROR"
@@ -91,12 +92,26 @@ def test_a_broker_that_is_away_at_the_start_is_told(log, caplog):
 
 
 def test_duplicates_are_counted_in_the_progress_line_if_there_were_any(log, clock, caplog):
-    for clock.now, counts in ((5, [2, 3]), (10, []), (20, []), (30, [])):
+    for clock.now, counts in ((5, [2, 3]), (10, []), (15, []), (20, [])):
         for count in counts:
             log(Duplicated(count))
         log(examples.learned())
     told = [fields.get("duplicates_passed_over") for event, fields in lines(caplog) if event == "progress"]
-    assert told == [5, None, None]
+    assert told == [5, None]
+
+
+def test_speed_counts_neither_compiling_nor_an_idle_stream(log, clock, caplog):
+    clock.now = 100
+    log(StateChanged("running"))
+    log(examples.learned(sequences=50))
+    clock.now = 110
+    log(examples.polled())
+    clock.now = 3600
+    log(examples.learned(sequences=100, decode_seconds=1.0, learn_seconds=4.0))
+    clock.now = 3605
+    log(examples.polled())
+    speeds = [fields["sequences_per_second"] for event, fields in lines(caplog) if event == "progress"]
+    assert speeds == [5.0, 10.0]
 
 
 def test_progress_is_logged_at_intervals_and_an_idle_stream_is_quiet(log, clock, caplog):

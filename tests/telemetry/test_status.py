@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from streamlearn.events import Drift, LabelScore, Resumed, StateChanged
+from streamlearn.events import Drift, LabelScore, StateChanged
 from streamlearn.telemetry.status import Status
 from tests.telemetry import examples
 
@@ -11,7 +11,7 @@ from tests.telemetry import examples
 def status(clock):
     about = {"version": "0.1.0", "model": "np", "learner": "adf"}
     drift = Drift(500, "error", "adwin", 0.1, 0.6, ("rewarm",))
-    return Status(about, lambda: {"sequences": [10.0], "f1": [float("nan")]}, lambda: [drift], clock)
+    return Status(about, lambda: {"sequences": [10.0], "f1": [float("nan")]}, lambda: [drift], clock=clock)
 
 
 def test_before_anything_happens_all_is_known_that_can_be(status):
@@ -56,11 +56,14 @@ def test_speed_is_that_of_the_last_seconds(status, clock):
 
 
 def test_a_resumed_daemon_shows_its_past(status):
-    status(Resumed(3, 1000, 0, 900.0, {"accuracy/token/recent": 0.5}))
-    shown = status.snapshot()
-    assert shown["sequences_seen"] == 1000
-    assert shown["progressive"] == {"accuracy/token/recent": 0.5}
-    assert shown["checkpoint"] == {"seq": 3, "time": 900.0, "size_bytes": None}
+    scores = {"labels": {"NP": LabelScore(1.0, 0.5, 2 / 3, 4)}, "confusions": [("NP", "VP", 3)]}
+    status(examples.resumed(created_unix=900.0, drift_scores={"error": 2.0}, **scores))
+    restored = status.snapshot()
+    status(examples.learned(drift_scores={"error": 2.0}, **scores))
+    learned = status.snapshot()
+    assert restored["checkpoint"] == {"seq": 3, "time": 900.0, "size_bytes": 2048}
+    for name in ("sequences_seen", "progressive", "gauges", "labels", "confusions", "drift_scores"):
+        assert restored[name] == learned[name] != type(learned[name])(), name
 
 
 def test_states_follow_each_other(status):

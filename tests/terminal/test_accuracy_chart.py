@@ -47,6 +47,12 @@ def test_unknown_values_are_gaps():
     assert line.endswith("⠤" * 20)
 
 
+def test_a_single_interval_is_drawn():
+    lines = drawn({"sequences": [1500.0], "accuracy": [0.9]}, Annotations())
+    assert lines[0][7:].strip() == "⠤" * (WIDTH - 7)
+    assert lines[6].endswith(" 1,500 sequences")
+
+
 def test_before_anything_is_learned_there_is_a_text_or_an_empty_chart():
     nothing = {"sequences": [], "accuracy": []}
     assert drawn(nothing, Annotations()) == ["nothing learned yet"]

@@ -127,10 +127,10 @@ class Study:
 
     def _note_with_curve(self, learned: Learned) -> None:
         self._note(learned)
-        scores = learned.progressive
+        scores = learned.standing.progressive
         name = "f1/micro" if "f1/micro/lifetime" in scores else "accuracy/token"
         self.result.curve.append(
-            (learned.sequences_seen, scores[f"{name}/lifetime"], scores[f"{name}/recent"])
+            (learned.standing.sequences_seen, scores[f"{name}/lifetime"], scores[f"{name}/recent"])
         )
 
 
