@@ -194,14 +194,14 @@ def test_a_topic_that_was_created_again_is_not_continued(
     assert "created again" in (folder / "log").read_text()
 
 
-def test_a_port_that_is_taken_ends_with_74_before_anything_is_read(
+def test_a_port_that_is_taken_ends_with_78_before_anything_is_read(
     folder: Path, apache_kafka: Broker, topic: str
 ) -> None:
     import socket
 
     config, url = configure(folder, apache_kafka, topic)
     with socket.create_server(("127.0.0.1", int(url.rpartition(":")[2]))):
-        assert Run(config).wait() == 74
+        assert Run(config).wait() == 78
     assert not (folder / "state").exists()
 
 
