@@ -13,13 +13,19 @@ class StreamlearnError(Exception):
 
 
 class UsageError(StreamlearnError):
-    """The command line or an input file is invalid."""
+    """The command line or an input file is invalid.
+
+    A restart does not help: a person must correct it.
+    """
 
     exit_code = 64
 
 
 class ConfigError(StreamlearnError):
-    """The configuration is invalid, or does not fit the state that it is to continue."""
+    """The configuration is invalid, or does not fit the state that it is to continue.
+
+    A restart does not help: a person must correct it.
+    """
 
     exit_code = 78
 
@@ -48,7 +54,10 @@ class BrokerUnavailableError(StreamlearnError):
 
 
 class AuthenticationError(StreamlearnError):
-    """The broker rejected the credentials, or a permission is missing."""
+    """The broker rejected the credentials, or a permission is missing.
+
+    A restart does not help: a person must correct either.
+    """
 
     exit_code = 77
 
@@ -63,13 +72,19 @@ class CheckpointError(StreamlearnError):
 
 
 class TelemetryError(StreamlearnError):
-    """The metrics server cannot listen on its address."""
+    """The metrics server cannot listen on its address.
 
-    exit_code = 74
+    A restart does not help: a person must choose another port or address.
+    """
+
+    exit_code = 78
 
 
 class StateLockedError(StreamlearnError):
-    """Another daemon holds the state directory, or has taken over the remote state."""
+    """Another daemon holds the state directory, or has taken over the remote state.
+
+    A restart does not help: of two daemons with one state, a person must stop one.
+    """
 
     exit_code = 75
 
@@ -77,8 +92,10 @@ class StateLockedError(StreamlearnError):
 class NonFiniteWeightsError(CheckpointError):
     """A weight is NaN or infinite; such a state is never written.
 
-    A restart continues from the last checkpoint, and fails again on the same records.
+    A restart does not help: it continues from the last checkpoint, and fails again on the same records.
     """
+
+    exit_code = 65
 
 
 class Reason(StrEnum):

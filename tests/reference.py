@@ -104,6 +104,9 @@ def exits() -> str:
         if isinstance(kind, type) and issubclass(kind, errors.StreamlearnError):
             first = (kind.__doc__ or "").split("\n")[0]
             kinds.setdefault(kind.exit_code, []).append(first)
+    kinds[1] = [
+        "`health`: the daemon is not healthy or does not answer. Any other command: an error in streamlearn."
+    ]
     kinds[130] = ["Ctrl-C in a command that reads or writes files."]
     kinds[143] = ["A second SIGTERM: stopped at once; 137 is the same by SIGKILL. Safe at any instant."]
     return table(("code", "meaning"), ((str(code), " ".join(kinds[code])) for code in sorted(kinds)))

@@ -75,6 +75,7 @@ SAME_IDEA = {
     frozenset({"kernels.features.table", "features.table"}),
     frozenset({"kernels.chain.decoding", "learners.decoding"}),
     frozenset({"demo.broker", "cli.broker"}),
+    frozenset({"telemetry.health", "app.health", "cli.health"}),
     *(frozenset({f"app.{name}", f"cli.{name}"})
       for name in ("check", "checkpoints", "deadletters", "evaluate", "inspect", "predict", "produce",
                    "quickstart", "report", "run", "tune")),

@@ -62,7 +62,7 @@ def warm_up(config: Config, say: Callable[[str], None]) -> None:
     ----------
     say : called with a message if this takes long, because the compiled kernels are not cached yet.
     """
-    notice = Timer(_LOADING_SECONDS, say, ["compiling kernels (once; they are cached)"])
+    notice = Timer(_LOADING_SECONDS, say, ["compiling kernels, which takes minutes (once; they are cached)"])
     notice.daemon = True
     notice.start()
     try:

@@ -176,6 +176,7 @@ class Daemon:
 
     def _prepare(self, stack: ExitStack) -> Loop:
         loaded = self._load(stack)
+        self._observe(StateChanged("starting"))
         with self._at_once():
             warm_up(self._config, lambda text: emit(_logger, logging.INFO, text))
         progress = ReadProgress(self._config.checkpoint.local)

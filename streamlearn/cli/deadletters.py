@@ -4,7 +4,7 @@ import functools
 import inspect
 import json
 from collections.abc import Callable
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -16,6 +16,10 @@ if TYPE_CHECKING:
 
 _BATCH = 500
 _SHOWN_MESSAGE = 100
+# As a broker says it of a record.
+_NO_TIMESTAMP = -1
+# The last is how `show` prints one.
+_TIMES = ["%Y-%m-%d", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M:%S.%f%z"]
 
 deadletters = typer.Typer(
     name="deadletters",
@@ -33,9 +37,11 @@ def _chosen(
     partition: Annotated[int | None, typer.Option(help="Only from this partition.")] = None,
     from_offset: Annotated[int | None, typer.Option(help="Only from this offset on.")] = None,
     to_offset: Annotated[int | None, typer.Option(help="Only up to this offset, inclusive.")] = None,
-    since: Annotated[datetime | None, typer.Option(help="Only records of this local time or later.")] = None,
+    since: Annotated[
+        datetime | None, typer.Option(help="Only records of this local time or later.", formats=_TIMES)
+    ] = None,
     until: Annotated[
-        datetime | None, typer.Option(help="Only records of this local time or earlier.")
+        datetime | None, typer.Option(help="Only records of this local time or earlier.", formats=_TIMES)
     ] = None,
 ) -> "DeadLetterFilter":
     """Return the filter that these options describe."""
@@ -136,11 +142,22 @@ def _show(shown: dict[str, Any], as_json: bool) -> None:
         print(json.dumps(shown))
         return
     headers = shown.pop("headers")
+    shown["timestamp"] = _moment(shown["timestamp"])
     width = max(map(len, shown))
     for name, value in shown.items():
         print(f"{name:<{width}}  {_plain(value)}")
     for name, value in headers:
         print(f"header {_plain(name)}: {_plain(value)}")
+
+
+def _moment(milliseconds: int) -> str:
+    """Return a record's timestamp as a time (ISO 8601); producers may write any number."""
+    if milliseconds == _NO_TIMESTAMP:
+        return "none"
+    try:
+        return datetime.fromtimestamp(milliseconds / 1000, UTC).isoformat(timespec="milliseconds")
+    except (ValueError, OverflowError, OSError):
+        return f"{milliseconds} ms"
 
 
 def _plain(value: Any) -> str:

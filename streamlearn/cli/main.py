@@ -13,6 +13,7 @@ from streamlearn.cli.checkpoints import checkpoints
 from streamlearn.cli.deadletters import deadletters
 from streamlearn.cli.demo import demo
 from streamlearn.cli.evaluate import evaluate
+from streamlearn.cli.health import health
 from streamlearn.cli.inspect import inspect
 from streamlearn.cli.predict import predict
 from streamlearn.cli.produce import produce
@@ -26,7 +27,11 @@ from streamlearn.errors import CheckpointError, StreamlearnError, UsageError
 app = typer.Typer(
     no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, rich_markup_mode="markdown"
 )
-for command in (demo, quickstart, broker, run, top, produce, evaluate, tune, predict, inspect, report, check):
+_COMMANDS = (
+    *(demo, quickstart, broker, run, top, health),
+    *(produce, evaluate, tune, predict, inspect, report, check),
+)
+for command in _COMMANDS:
     app.command()(command)
 app.add_typer(checkpoints)
 app.add_typer(deadletters)

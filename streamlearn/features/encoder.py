@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import accumulate, chain
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from streamlearn.data import Batch, Example
 from streamlearn.errors import Reason, RecordError
 from streamlearn.features.labels import LabelSet
-from streamlearn.features.values import LONGEST_KEPT, NameBook, ValueIds, stable_id
+from streamlearn.features.values import LONGEST_KEPT, NameBook, NewName, ValueIds, stable_id
 from streamlearn.features.views import View
 
 # The name of the only column of a record with `tokens`.
@@ -47,8 +47,9 @@ class _Caches:
     """Ids of the values of each column and of ready-made features."""
 
     def __init__(self, views: Mapping[str, Sequence[View]], capacity: int, names: NameBook) -> None:
-        self.columns = {column: ValueIds(group, capacity, names) for column, group in views.items()}
+        self.columns = {column: ValueIds(group, capacity) for column, group in views.items()}
         self.attributes = AttributeIds(capacity, names)
+        self.names = names
 
 
 class Encoder:
@@ -201,9 +202,15 @@ class Encoder:
 
     def _encode_values(self, caches: _Caches, taken: Sequence[_Taken], n: int) -> NDArray[np.uint64]:
         out = np.empty((n, self._n_views), np.uint64)
+        new: list[NewName] = []
         for number, (name, places) in enumerate(self._places.items()):
             values = list(chain.from_iterable(columns[number] for _, _, columns in taken))
-            out[:, places] = caches.columns[name].lookup(values)
+            out[:, places], found = caches.columns[name].lookup(values)
+            new += found
+        # Token by token, not column by column: the order must not depend on where a batch ends.
+        new.sort(key=attrgetter("place"))
+        for _, key, text in new:
+            caches.names.add(key, text)
         return out
 
     def _encode_attributes(

@@ -2,7 +2,7 @@
 
 from array import array
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import xxhash
@@ -79,6 +79,14 @@ class NameBook:
             self._keep(xxhash.xxh3_64_intdigest(name), name)
 
 
+class NewName(NamedTuple):
+    """A string that a cache did not remember: where in the looked up values it came first, and its id."""
+
+    place: int
+    key: int
+    text: str
+
+
 class ValueIds:
     """Ids of every view of the values of one column; each distinct value is derived and hashed once.
 
@@ -86,9 +94,8 @@ class ValueIds:
     lost, and usage need not be recorded.
     """
 
-    def __init__(self, views: Sequence[View], capacity: int, names: NameBook) -> None:
+    def __init__(self, views: Sequence[View], capacity: int) -> None:
         self._views = views
-        self._names = names
         # Values are identified by a hash: a new one is confused with a remembered one with a probability of
         # `capacity` / 2**64, which is less than that of two features with the same key.
         self._table = FeatureTable(capacity)
@@ -97,33 +104,32 @@ class ValueIds:
     def __len__(self) -> int:
         return self._table.size
 
-    def lookup(self, values: Sequence[str]) -> NDArray[np.uint64]:
-        """Return the ids of many values, uint64[len(values), number of views]."""
+    def lookup(self, values: Sequence[str]) -> tuple[NDArray[np.uint64], list[NewName]]:
+        """Return the ids of values, uint64[len(values), number of views], and the strings behind new ones."""
         # A piece always fits after the values before it are forgotten, even if all of it is new.
         piece = max(1, len(self.ids) // 2)
-        hashes = _hashes(values)
+        hashes, new = _hashes(values), list[NewName]()
         if len(values) <= piece:
-            return self._lookup(values, hashes)
+            return self._lookup(values, hashes, 0, new), new
         parts = [
-            self._lookup(values[at : at + piece], hashes[at : at + piece])
+            self._lookup(values[at : at + piece], hashes[at : at + piece], at, new)
             for at in range(0, len(values), piece)
         ]
-        return np.concatenate(parts)
+        return np.concatenate(parts), new
 
-    def _lookup(self, values: Sequence[str], hashes: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    def _lookup(
+        self, values: Sequence[str], hashes: NDArray[np.uint64], at: int, new_out: list[NewName]
+    ) -> NDArray[np.uint64]:
         if len(self) + len(values) > len(self.ids):
             self._table.clear()
         rows, new = self._table.add(hashes)
         for place in new.tolist():
-            self._derive(values[place], rows[place])
+            for v, view in enumerate(self._views):
+                text = view(values[place])
+                key = stable_id(text)
+                self.ids[rows[place], v] = key
+                new_out.append(NewName(at + place, key, text))
         return self.ids[rows]
-
-    def _derive(self, value: str, row: int) -> None:
-        for v, view in enumerate(self._views):
-            text = view(value)
-            key = stable_id(text)
-            self.ids[row, v] = key
-            self._names.add(key, text)
 
 
 def _hashes(values: Sequence[str]) -> NDArray[np.uint64]:

@@ -18,6 +18,7 @@ from prometheus_client import CollectorRegistry, make_wsgi_app
 from streamlearn.errors import TelemetryError
 from streamlearn.telemetry.access import Access
 from streamlearn.telemetry.health import Health, HealthStatus
+from streamlearn.telemetry.listening import address, local_url
 
 if TYPE_CHECKING:
     from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
@@ -82,12 +83,12 @@ class Server:
         # UnicodeError: a host name with an empty label or one longer than 63 characters.
         except (OSError, OverflowError, UnicodeError) as error:
             reason = getattr(error, "strerror", None) or str(error)
-            message = f"metrics: cannot listen on {_address(host, port)}: {reason}; choose another port"
+            message = f"metrics: cannot listen on {address(host, port)}: {reason}; choose another port"
             raise TelemetryError(message) from error
         self._http.set_app(access.guarded(_application(registry, health, status), open_to_all=_PROBES))
         self._http.context = context
         bound: int = self._http.server_address[1]
-        self.url = f"{'https' if context else 'http'}://{_address(_reachable(host), bound)}"
+        self.url = local_url(host, bound, tls=context is not None)
         self._thread = threading.Thread(
             target=self._http.serve_forever, args=(_POLL_SECONDS,), name="telemetry", daemon=True
         )
@@ -210,12 +211,3 @@ def _text(
     ]
     start_response(f"{status.value} {status.phrase}", headers)
     return [body]
-
-
-def _address(host: str, port: int) -> str:
-    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
-
-
-def _reachable(host: str) -> str:
-    """Return a host to connect to in place of "all interfaces"."""
-    return {"": "127.0.0.1", "0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104

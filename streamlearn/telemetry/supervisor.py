@@ -12,8 +12,9 @@ from streamlearn.events import Event, Learned, Polled, Standing, StateChanged
 class Supervisor:
     """An observer that notifies systemd; does nothing without a notification socket.
 
-    Every poll feeds the watchdog, so that a loop that hangs is restarted. The unit counts as started when the
-    loop runs, however long compiling, loading a state and waiting for a broker take.
+    The unit counts as started when the state is locked and loaded: a boot does not wait for a broker, nor for
+    the first compilation. These have no time limit, so the watchdog starts with the loop; then every poll
+    feeds it, and a loop that hangs is restarted.
 
     Parameters
     ----------
@@ -27,7 +28,8 @@ class Supervisor:
         address = environment.get("NOTIFY_SOCKET", "")
         # A leading @ means the abstract namespace.
         self._address = f"\0{address[1:]}" if address.startswith("@") else address
-        self._interval = int(environment.get("WATCHDOG_USEC", "0")) / 4e6
+        self._watchdog = int(environment.get("WATCHDOG_USEC", "0"))
+        self._interval = self._watchdog / 4e6
         self._clock = clock
         self._fed = -float("inf")
 
@@ -36,8 +38,10 @@ class Supervisor:
         if not self._address:
             return
         match event:
+            case StateChanged("starting"):
+                self._send("READY=1\nWATCHDOG_USEC=0\nSTATUS=compiling kernels, or waiting for a broker")
             case StateChanged("running"):
-                self._send("READY=1\nSTATUS=learning")
+                self._send(f"WATCHDOG_USEC={self._watchdog}\nSTATUS=learning")
             case StateChanged("stopping"):
                 self._send("STOPPING=1\nSTATUS=writing the last checkpoint")
             case Polled(connected=False):

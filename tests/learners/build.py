@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-import numpy as np
 from pydantic import TypeAdapter
 
 from streamlearn.app.build_learner import build_learner
@@ -129,10 +128,3 @@ def without_names(state: dict[str, Any]) -> dict[str, Any]:
     """Leave out what a tagger's state holds for inspection only."""
     features = {key: value for key, value in state["features"].items() if key != "names"}
     return state | {"features": features}
-
-
-def book_of(state: dict[str, Any]) -> set[bytes]:
-    """Return the strings that a tagger's state holds for inspection."""
-    book = state["features"]["names"]
-    ends = np.cumsum(book["lengths"], dtype=np.int64)
-    return {bytes(part) for part in np.split(book["text"], ends[:-1])}

@@ -109,7 +109,7 @@ def test_a_taken_port_is_one_line_and_an_exit_code(server, registry, health):
     assert str(caught.value) == (
         f"metrics: cannot listen on 127.0.0.1:{port}: Address already in use; choose another port"
     )
-    assert caught.value.exit_code == 74
+    assert caught.value.exit_code == 78
 
 
 @pytest.mark.parametrize(

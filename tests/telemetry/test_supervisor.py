@@ -45,7 +45,8 @@ def test_started_alive_and_stopping_are_told(channel, environment):
     for event in (examples.learned(), examples.polled(), StateChanged("stopping"), StateChanged("stopped")):
         supervisor(event)
     assert received(channel) == [
-        "READY=1\nSTATUS=learning",
+        "READY=1\nWATCHDOG_USEC=0\nSTATUS=compiling kernels, or waiting for a broker",
+        "WATCHDOG_USEC=40000000\nSTATUS=learning",
         "WATCHDOG=1\nSTATUS=waiting for a broker",
         "WATCHDOG=1\nSTATUS=1,002 sequences learned",
         "STOPPING=1\nSTATUS=writing the last checkpoint",
