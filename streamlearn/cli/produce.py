@@ -124,16 +124,17 @@ def produce(
 
 @contextmanager
 def _progress(run: "ProduceRun") -> Iterator[Callable[[], None]]:
-    from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-    console = Console(stderr=True)
-    if not console.is_terminal:
+    from streamlearn.cli.console import console
+
+    terminal = console(stderr=True)
+    if not terminal.is_terminal:
         yield lambda: None
         return
     shown = TextColumn("{task.fields[sequences]:,} sequences")
     parts = (BarColumn(), shown, TimeElapsedColumn(), TimeRemainingColumn())
-    with Progress(*parts, console=console, transient=True) as progress:
+    with Progress(*parts, console=terminal, transient=True) as progress:
         task = progress.add_task("", total=run.total, sequences=0)
         due = 0.0
 
