@@ -51,11 +51,13 @@ DOORS = {
     "msgspec": {"stream.fast_decode"},
     "kafka": {"stream.kafka"},
     "prometheus_client": {"telemetry"},
+    "re2": {"features.token_patterns"},
     "river": {"monitor"},
     "fsspec": {"checkpoint.objects"},
     "xxhash": {"features.values", "checkpoint"},
     "pydantic": {"config"},
     "yaml": {"config"},
+    "zstandard": {"corpus.input_files"},
     "matplotlib": {"report"},
     "typer": {"cli"},
     "rich": {"cli", "demo", "terminal"},
@@ -76,7 +78,7 @@ SAME_IDEA = {
     frozenset({"kernels.chain.decoding", "learners.decoding"}),
     frozenset({"demo.broker", "cli.broker"}),
     *(frozenset({f"app.{name}", f"cli.{name}"})
-      for name in ("check", "checkpoints", "deadletters", "evaluate", "inspect", "predict", "produce",
+      for name in ("check", "checkpoints", "deadletters", "evaluate", "init", "inspect", "predict", "produce",
                    "quickstart", "report", "run", "tune")),
 }  # fmt: skip
 

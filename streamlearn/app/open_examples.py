@@ -46,7 +46,7 @@ def open_examples(
     config: Config,
     paths: Sequence[str],
     on_rejected: OnRejected,
-    text_format: TextFormat = TextFormat(),  # noqa: B008 - it is frozen
+    text_format: TextFormat = TextFormat(),
     *,
     to_predict: bool = False,
 ) -> ExampleReader:

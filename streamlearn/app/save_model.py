@@ -70,6 +70,6 @@ class ModelStore:
         for info in self._store.checkpoints():
             if info.checkpoint is None or info.checkpoint.positions or info.checkpoint.identity.topic_ids:
                 raise UsageError(
-                    f"--save {self._where}: holds the state of a daemon, which another model must not replace; "
-                    "choose another directory"
+                    f"--save {self._where}: holds the state of a daemon, which another model must not "
+                    "replace; choose another directory"
                 )

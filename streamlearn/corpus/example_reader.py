@@ -5,7 +5,6 @@ import io
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -29,6 +28,8 @@ from streamlearn.stream.record_codec import RecordCodec
 
 _JSON_SUFFIXES = (".jsonl", ".ndjson", ".json")
 _CONLLU_SUFFIXES = (".conllu", ".conllup")
+# The first word of a sentence, or a multiword range that begins with it; its head is a number or unknown.
+_CONLLU_ROW = re.compile(r"1(-\d+)?(\t[^\t]+){5}\t(\d+|_)(\t[^\t]+){3}$")
 _JSON_OBJECT = re.compile(r"\s*\{\s*[\"}]")
 _MAX_LINE_CHARS = 1 << 20
 # A line this much longer than the limit of its value was cut off (a line end takes up to two bytes).
@@ -51,9 +52,8 @@ class ExampleReader:
     """Iterates over the valid sequences of several files and counts the others.
 
     A bad sequence is skipped, the rest of its file is read. JSON Lines or columns: by the name (.jsonl,
-    .ndjson, .json; .conllu), else by the content; a name may also end in .gz, and gzip is detected by content
-    anyway. A reader can be iterated again for another pass, which adds to its counts; standard input only
-    once.
+    .ndjson, .json; .conllu), else by the content, which also shows compression (gzip, bzip2, xz, Zstandard).
+    A reader can be iterated again for another pass, which adds to its counts; standard input only once.
 
     Parameters
     ----------
@@ -169,9 +169,17 @@ class ExampleReader:
                 path, _utf8_lines(stream, encoding, self._codec.max_bytes + _CUT_BYTES)
             )
             return
-        conllu = self._form == "auto" and name.endswith(_CONLLU_SUFFIXES)
-        reader = ColumnReader(path, replace(self._layout, conllu=conllu), self._report)
+        layout = self._layout
+        if self._form == "auto" and self._is_conllu(name, head.decode(encoding, "replace")):
+            layout = layout.for_conllu()
+        reader = ColumnReader(path, layout, self._report)
         yield from reader.read(_refuse_long(path, text_lines(stream, encoding, _MAX_LINE_CHARS)))
+
+    def _is_conllu(self, name: str, head: str) -> bool:
+        if name.endswith(_CONLLU_SUFFIXES):
+            return True
+        row = next((line for line in head.splitlines() if line and not line.startswith("#")), "")
+        return _CONLLU_ROW.match(row) is not None and self._layout.known_width != row.count("\t") + 1
 
     def _choose_form(self, path: str, name: str, head: str) -> Form:
         if self._form != "auto":

@@ -44,7 +44,7 @@ def to_rejected_line(error: RecordError, example: Example | None = None) -> str:
     Examples
     --------
     >>> to_rejected_line(RecordError(Reason.EMPTY, "f:2: the record is empty"))
-    '{"rejected":{"reason":"empty","message":"f:2: the record is empty"}}\\n'
+    '{"rejected":{"reason":"empty","message":"f:2: the record is empty"}}\n'
     """
     record = {} if example is None else _passed_through(example)
     record.pop("labels", None)
