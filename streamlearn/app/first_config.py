@@ -131,7 +131,7 @@ def fitting(name: str, file: str, survey: Survey) -> FirstConfig:
         size=f"{survey.sequences:,} sequences with {survey.tokens:,} tokens, {len(labels)} labels",
         columns=tuple(columns),
         templates=tuple(_templates(columns, survey.tokens, scheme.is_spans)),
-        constrain=scheme_of(survey) if scheme.is_spans else "none",
+        constrain=scheme_of(survey) if scheme.is_spans and len(labels) > 1 else "none",
         learner="perceptron" if len(labels) > _MANY_LABELS else "adagrad",
     )
 
@@ -179,7 +179,12 @@ def _templates(columns: Mapping[str, ColumnFacts], tokens: int, is_spans: bool) 
     by_values = sorted(columns, key=lambda name: -len(columns[name].values))
     word = next((name for name in columns if name.lower() in _WORD_NAMES), by_values[0])
     most = min(_MOST_TAGS, tokens // 10)
-    tags = [name for name, facts in columns.items() if name != word and len(facts.values) <= most]
+    tags = [
+        name
+        for name, facts in columns.items()
+        # Numbers count tokens or characters.
+        if name != word and len(facts.values) <= most and not all(map(str.isdecimal, facts.values))
+    ]
     places = {
         name: name if _SIMPLE_NAME.fullmatch(name) else str(index) for index, name in enumerate(columns)
     }

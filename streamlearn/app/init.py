@@ -88,9 +88,11 @@ def _look(data: str, text_format: TextFormat, on_rejected: OnRejected) -> tuple[
         found = survey(_reader(data, text_format, lambda _: None))
         if found.begins_with_names:
             text_format = replace(text_format, header=True)
-    found = survey(_reader(data, text_format, on_rejected))
+    reader = _reader(data, text_format, on_rejected)
+    found = survey(reader)
     if not found.sequences:
-        raise UsageError(f"{data}: no labelled sequence in it{_hint(data, text_format)}")
+        reason = _reason(data, text_format) if reader.refused else "it is empty"
+        raise UsageError(f"{data}: no labelled sequence in it; {reason}")
     return found, text_format
 
 
@@ -104,14 +106,15 @@ def _reader(data: str, text_format: TextFormat, on_rejected: OnRejected) -> Exam
     )
 
 
-def _hint(data: str, text_format: TextFormat) -> str:
-    """Return what to do about a file of one column: its fields may be separated by commas."""
+def _reason(data: str, text_format: TextFormat) -> str:
+    """Return why every sequence was rejected: the fields of a row may be separated by commas."""
     layout = replace(text_format, label_column="none").layout(())
     reader = ExampleReader([data], layout=layout, encoding=text_format.encoding)
     rows = list(_rows(reader))
-    if rows and all("," in row for row in rows):
-        return "; its rows seem to be separated by commas: wanted tabs or spaces between the columns"
-    return "; wanted a token and its label in each row, or JSON Lines with labels"
+    for separator in (",", ";"):
+        if rows and all(separator in row for row in rows):
+            return f"its columns seem to be separated by {separator!r}, wanted tabs or spaces"
+    return "all were rejected, for the reasons above"
 
 
 def _rows(reader: ExampleReader) -> Iterator[str]:

@@ -93,9 +93,8 @@ def _run() -> None:
         # Boxes and line breaks are for people; piped, everything stays on its line.
         app.rich_markup_mode = None
     try:
-        exit_code = app(
-            standalone_mode=False, **({} if is_terminal else {"terminal_width": _UNLIMITED_WIDTH})
-        )
+        width = {} if is_terminal else {"terminal_width": _UNLIMITED_WIDTH}
+        exit_code = app(prog_name="streamlearn", standalone_mode=False, **width)
     except _TyperUsageError as error:
         if type(error).__name__ == "NoArgsIsHelpError":
             error.show()
