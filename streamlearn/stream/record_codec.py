@@ -63,7 +63,7 @@ def decode(value: bytes | None, content_type: ContentType, keep_record: bool = F
     return _decode_fully(value, content_type, keep_record) if example is None else example
 
 
-def _decode_fully(value: bytes, content_type: ContentType, keep_record: bool) -> Example:
+def _decode_fully(value: bytes, content_type: ContentType, keep_record: bool = False) -> Example:
     try:
         payload = _parse_json(value) if content_type == "json" else _parse_msgpack(value)
     except UnicodeDecodeError as error:

@@ -110,7 +110,7 @@ BAD_JSON: list[tuple[bytes, Reason]] = [
     (b"", Reason.SYNTAX),
     (b"{", Reason.SYNTAX),
     (b'{"tokens":["a"]} x', Reason.SYNTAX),
-    (b"\xef\xbb\xbf{}", Reason.SYNTAX),
+    (b"\xef\xbb\xbf{}", Reason.EMPTY),
     (b'{"tokens":["\xff"]}', Reason.ENCODING),
     (b'{"tokens":["\xed\xa0\x80"]}', Reason.ENCODING),
     (b'{"tokens":["\\ud800"]}', Reason.ENCODING),
