@@ -107,7 +107,8 @@ class FirstConfig:
             yield "  templates: |"
             yield from (f"    {line}" for line in self.templates)
         else:
-            yield "  # The records have ready-made features, so that there are no templates."
+            yield "  # The records have ready-made features, so that there are no columns and templates."
+            yield "  columns: []"
         if self.features_known:
             yield f"  # One pass over nine tenths uses {self.features_known:,}; a full table takes no more."
             yield f"  max_features: {_room(self.features_known)}"
