@@ -17,6 +17,9 @@ Condition = Literal["enforced", "published"]
 # The labelling that a passive-aggressive update moves away from.
 Rival = Literal["max_loss", "prediction"]
 
+# Whose probabilities are predicted at each position: nobody's, the predicted label's, or every label's.
+MarginalsOf = Literal["none", "best", "all"]
+
 # Which labellings are valid; iobes is also BMES and BILOU.
 Scheme = Literal["none", "bio", "iobes"]
 

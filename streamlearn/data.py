@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -76,6 +76,7 @@ class Example:
         mappings from name to value.
     id : name that the producer gave the sequence.
     weight : importance of the sequence, finite and > 0.
+    record : the parsed record that it comes from, where that is to be written again; else None.
     """
 
     columns: Mapping[str, list[str]]
@@ -83,6 +84,7 @@ class Example:
     features: list[list[str]] | list[dict[str, float]] | None = None
     id: str | None = None
     weight: float = 1.0
+    record: Mapping[str, Any] | None = field(default=None, compare=False, repr=False)
 
     def __len__(self) -> int:
         """Return the number of positions T."""
@@ -166,6 +168,7 @@ class Prediction:
     ----------
     labels : T label names, the best labelling.
     marginals : the probability of each of the labels at its position.
+    label_marginals : the probability of every label, by name, at each position.
     probability : of the labelling as a whole.
     alternatives : the best labellings, best first; the first has the same `labels`, if the search is exact
         and the learner does not vote.
@@ -175,6 +178,7 @@ class Prediction:
     marginals: list[float] | None = None
     probability: float | None = None
     alternatives: list[Alternative] | None = None
+    label_marginals: list[dict[str, float]] | None = None
 
 
 class Batch(NamedTuple):

@@ -51,11 +51,13 @@ DOORS = {
     "msgspec": {"stream.fast_decode"},
     "kafka": {"stream.kafka"},
     "prometheus_client": {"telemetry"},
+    "re2": {"features.token_patterns"},
     "river": {"monitor"},
     "fsspec": {"checkpoint.objects"},
     "xxhash": {"features.values", "checkpoint"},
     "pydantic": {"config"},
     "yaml": {"config"},
+    "zstandard": {"corpus.input_files"},
     "matplotlib": {"report"},
     "typer": {"cli"},
     "rich": {"cli", "demo", "terminal"},
@@ -77,7 +79,7 @@ SAME_IDEA = {
     frozenset({"demo.broker", "cli.broker"}),
     frozenset({"telemetry.health", "app.health", "cli.health"}),
     *(frozenset({f"app.{name}", f"cli.{name}"})
-      for name in ("check", "checkpoints", "deadletters", "evaluate", "inspect", "predict", "produce",
+      for name in ("check", "checkpoints", "deadletters", "evaluate", "init", "inspect", "predict", "produce",
                    "quickstart", "report", "run", "tune")),
 }  # fmt: skip
 

@@ -9,7 +9,7 @@ import pytest
 import typer.main
 
 from streamlearn.app.build_tagger import build_tagger
-from streamlearn.app.evaluate import open_examples
+from streamlearn.app.open_examples import open_examples
 from streamlearn.cli.main import app
 from streamlearn.config.load import load
 from streamlearn.errors import RecordError

@@ -322,7 +322,7 @@ def test_the_commands_that_learn_from_a_topic_run_in_their_order(checkout: Path)
         done = CliRunner().invoke(app, [command, *arguments])
         assert done.exit_code == 0, (command, arguments, done.output, done.exception)
         outputs[command] = done.stdout
-    wanted = {"produce", "check", "predict", "inspect", "checkpoints", "report", "evaluate", "tune"}
+    wanted = {"init", "produce", "check", "predict", "inspect", "checkpoints", "report", "evaluate", "tune"}
     assert outputs.keys() == wanted
     prediction = json.loads(outputs["predict"].splitlines()[0])
     schema = json.loads((ROOT / "streamlearn" / "stream" / "prediction.schema.json").read_text())

@@ -3,15 +3,15 @@
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from streamlearn.app.build_tagger import build_tagger
 from streamlearn.app.drift_watch import build_watch
+from streamlearn.app.open_examples import OnRejected, TextFormat, open_examples
 from streamlearn.config.schema import Config
-from streamlearn.corpus.column_layout import ColumnLayout
 from streamlearn.corpus.example_reader import ExampleReader, Located
 from streamlearn.daemon.learning_state import LearningState
 from streamlearn.daemon.pipeline import Pipeline
@@ -21,31 +21,13 @@ from streamlearn.events import Learned
 from streamlearn.features.batches import PIECE, joined
 from streamlearn.learners.tagger import EncodedBatch, Tagger
 from streamlearn.monitor.scores import Scores
-from streamlearn.stream.record_codec import RecordCodec
 
 BATCH = 512
 OnLearned = Callable[[Learned], None]
-OnRejected = Callable[[RecordError], None]
+Item = TypeVar("Item")
 
 
-def open_examples(
-    config: Config, paths: Sequence[str], on_rejected: OnRejected, require_labels: bool = True
-) -> ExampleReader:
-    """Open files as `config` describes them: column files have its columns, then the label."""
-    limits = config.source
-    return ExampleReader(
-        paths,
-        layout=ColumnLayout(
-            names=tuple(config.features.columns) or None,
-            require_labels=require_labels,
-            max_tokens=limits.max_tokens,
-        ),
-        codec=RecordCodec("json", require_labels, limits.max_tokens, limits.max_record_bytes),
-        on_refused=on_rejected,
-    )
-
-
-def batches(examples: Iterable[Located], size: int = BATCH) -> Iterator[list[Located]]:
+def batches(examples: Iterable[Item], size: int = BATCH) -> Iterator[list[Item]]:
     """Yield a stream in lists of at most `size`."""
     stream = iter(examples)
     while batch := list(islice(stream, size)):
@@ -69,12 +51,27 @@ class Evaluation:
     Parameters
     ----------
     on_rejected : called for every sequence that cannot be used, with file, line and reason.
+    text_format : of the files.
     """
 
-    def __init__(self, config: Config, on_rejected: OnRejected) -> None:
+    def __init__(
+        self,
+        config: Config,
+        on_rejected: OnRejected,
+        text_format: TextFormat = TextFormat(),  # noqa: B008 - it is frozen
+    ) -> None:
         self._config = config
         self._on_rejected = on_rejected
+        self._text_format = text_format
         self.tagger: Tagger = build_tagger(config)
+        self._first: LearningState | None = None
+
+    @property
+    def state(self) -> LearningState:
+        """The model, with the scores of the first pass: in later ones every sequence was seen before."""
+        if self._first is None:
+            raise RuntimeError("nothing was learned yet")
+        return self._first
 
     def train(
         self, paths: Sequence[str], passes: int = 1, on_learned: OnLearned = lambda _: None
@@ -131,7 +128,7 @@ class Evaluation:
         return np.array([numbers.setdefault(label, len(numbers)) for label in labels], np.int32)
 
     def _open(self, paths: Sequence[str]) -> ExampleReader:
-        return open_examples(self._config, paths, self._on_rejected)
+        return open_examples(self._config, paths, self._on_rejected, self._text_format)
 
     def learn(
         self, examples: Iterable[Located], on_learned: OnLearned = lambda _: None, batch: int = BATCH
@@ -158,6 +155,7 @@ class Evaluation:
                 on_learned(learned)
 
         state = LearningState(self.tagger, build_watch(self._config, self.tagger))
+        self._first = self._first or state
         with Pipeline(state) as pipeline:
             stream = iter(examples)
             begin = time.perf_counter()

@@ -9,7 +9,7 @@ from typing import Any
 
 from streamlearn.app.stop import Interrupt
 from streamlearn.choices import ContentType
-from streamlearn.config.load import environment
+from streamlearn.config.load import environment, load
 from streamlearn.config.secrets import from_files
 from streamlearn.config.yaml_text import parse
 from streamlearn.corpus.example_reader import ExampleReader
@@ -149,18 +149,52 @@ class ProduceRun:
         return islice(passes, self._options.limit)
 
 
-def client_settings(bootstrap_servers: str, pairs: Sequence[str]) -> dict[str, Any]:
-    """Return the settings of the Kafka client: of the environment, then those given.
+@dataclass(frozen=True, slots=True)
+class Destination:
+    """Where sequences are sent, and the names of their columns.
 
-    Parameters
+    Attributes
     ----------
-    pairs : ``name=value`` with a YAML value.
-
-    Raises
-    ------
-    UsageError : a pair is malformed.
+    topic : its name.
+    client : settings of the Kafka client.
+    columns : names of the columns of a column file; none if the file decides.
     """
-    settings = environment().get("kafka", {}) | {"bootstrap_servers": bootstrap_servers}
+
+    topic: str
+    client: dict[str, Any]
+    columns: Sequence[str]
+
+    @classmethod
+    def of(
+        cls, path: Path | None, topic: str | None, bootstrap_servers: str | None, pairs: Sequence[str]
+    ) -> "Destination":
+        """Return what a configuration file says, if there is one, overridden by what is given.
+
+        Parameters
+        ----------
+        pairs : settings of the client, ``name=value`` with a YAML value.
+
+        Raises
+        ------
+        ConfigError : the configuration is invalid.
+        UsageError : there is no topic, or a pair is malformed.
+        """
+        config = load(path) if path else None
+        if topic is None:
+            if config is None:
+                raise UsageError("wanted a topic: --topic, or --config with source.topics")
+            topic = config.source.topics[0]
+        base = (
+            config.kafka
+            if config
+            else {"bootstrap_servers": "localhost:9092"} | environment().get("kafka", {})
+        )
+        servers = {"bootstrap_servers": bootstrap_servers} if bootstrap_servers else {}
+        client = _with_pairs(base | servers, pairs)
+        return cls(topic, client, config.features.columns if config else ())
+
+
+def _with_pairs(settings: dict[str, Any], pairs: Sequence[str]) -> dict[str, Any]:
     for pair in pairs:
         name, equals, value = pair.partition("=")
         if not equals:

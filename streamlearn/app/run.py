@@ -222,7 +222,8 @@ class Daemon:
     def _open_source(
         self, source: Source, known: Mapping[TopicPartition, Position] | None
     ) -> Mapping[TopicPartition, Position]:
-        positions = dict(source.start_positions() if known is None else known)
+        # A model that was learned from files has no positions.
+        positions = dict(known or source.start_positions())
         for partition, count in source.open(positions).items():
             positions[partition] = Position(positions[partition].next_offset + count)
             self._observe(Gap(partition, count, lost=True))

@@ -9,7 +9,8 @@ from statistics import fmean, stdev
 import numpy as np
 
 from streamlearn.app.build_tagger import build_tagger, warm_up
-from streamlearn.app.evaluate import Evaluation, OnRejected, batches, open_examples, report_rejected
+from streamlearn.app.evaluate import Evaluation, batches, report_rejected
+from streamlearn.app.open_examples import OnRejected, open_examples
 from streamlearn.app.workers import spread
 from streamlearn.config.load import load
 from streamlearn.config.rewrite import rewritten

@@ -21,11 +21,10 @@ def check(
     import json
     from dataclasses import asdict
 
-    from rich.console import Console
-
     from streamlearn.app.check import check as findings
+    from streamlearn.cli.console import console
 
-    console = Console()
+    terminal = console()
     exit_code = 0
     for finding in findings(config, set_ or [], live, timeout):
         exit_code = exit_code or finding.exit_code
@@ -33,6 +32,6 @@ def check(
             print(json.dumps(asdict(finding)))
             continue
         mark, style = ("ok", "green") if finding.ok else ("problem", "red")
-        console.print(f"{mark:<8}", style=style, end="")
-        console.print(f"{finding.name}: {finding.message}", highlight=False, markup=False, soft_wrap=True)
+        terminal.print(f"{mark:<8}", style=style, end="")
+        terminal.print(f"{finding.name}: {finding.message}", highlight=False, markup=False, soft_wrap=True)
     raise typer.Exit(exit_code)

@@ -117,9 +117,8 @@ def replay(
 
     What was sent is noted in the state directory, so that another call sends only the rest.
     """
-    from rich.console import Console
-
     from streamlearn.app.deadletters import Replayer, read_dead_letters
+    from streamlearn.cli.console import console
     from streamlearn.cli.progress import progress_bar
     from streamlearn.config.load import load
 
@@ -129,7 +128,7 @@ def replay(
         if dry_run:
             print(f"{len(letters):,} dead letters would be sent")
             return
-        with progress_bar("replaying…", len(letters), Console(stderr=True)) as advance:
+        with progress_bar("replaying…", len(letters), console(stderr=True)) as advance:
             for start in range(0, len(letters), _BATCH):
                 batch = letters[start : start + _BATCH]
                 replayer.send(batch)

@@ -18,20 +18,19 @@ Labels = Annotated[int, typer.Option("--labels", min=0, help="Number of labels w
 
 def inspect(checkpoint: Checkpoint, top: Top = 8, labels: Labels = 12, as_json: Json = False) -> None:
     """Describe a checkpoint: model, offsets, counts, scores, labels and the heaviest features per label."""
-    from rich.console import Console
-
     from streamlearn.app.inspect import describe
+    from streamlearn.cli.console import console
 
     report = describe(checkpoint, top)
     if as_json:
         print(json.dumps(report, ensure_ascii=False))
     else:
-        _print(report, labels, Console())
+        _print(report, labels, console())
 
 
-def _print(report: dict[str, Any], n_labels: int, console: "Console") -> None:
+def _print(report: dict[str, Any], n_labels: int, terminal: "Console") -> None:
     def say(text: str) -> None:
-        console.print(text, highlight=False, markup=False, soft_wrap=True)
+        terminal.print(text, highlight=False, markup=False, soft_wrap=True)
 
     facts = dict(_facts(report))
     width = max(map(len, facts))

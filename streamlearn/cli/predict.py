@@ -6,10 +6,13 @@ from typing import Annotated
 import typer
 
 from streamlearn.choices import Form, Scheme
-from streamlearn.cli.options import Checkpoint
+from streamlearn.cli.options import Checkpoint, Encoding, FieldSeparator, Header, LabelColumn
 
 Source = Annotated[
-    str, typer.Argument(help="JSON Lines or column file; - for standard input.", metavar="FILE|-")
+    str,
+    typer.Argument(
+        help="JSON Lines or column file, compressed or not; - for standard input.", metavar="FILE|-"
+    ),
 ]
 Output = Annotated[
     Form,
@@ -19,6 +22,13 @@ Marginals = Annotated[
     bool,
     typer.Option(
         "--marginals", help="Add the probability of each label and of the whole labelling (only with CRFs)."
+    ),
+]
+AllMarginals = Annotated[
+    bool,
+    typer.Option(
+        "--all-marginals",
+        help="Also add the probability of every label at each token (only with CRFs and JSON Lines).",
     ),
 ]
 KBest = Annotated[
@@ -47,38 +57,46 @@ def predict(
     file: Source,
     output: Output = "json",
     marginals: Marginals = False,
+    all_marginals: AllMarginals = False,
     k_best: KBest = None,
     constrain: Constrain = None,
+    label_column: LabelColumn = "auto",
+    separator: FieldSeparator = "auto",
+    header: Header = False,
+    encoding: Encoding = "auto",
 ) -> None:
     """Label the sequences of a file; labels in the file are ignored.
 
-    JSON Lines output repeats each record with the predicted `labels` and, on request, `marginals` (the
-    probability of each label), `probability` (of the whole labelling) and `alternatives` (the best
-    labellings, the predicted one first, each with `labels`, `score` and, for CRFs, `probability`).
-    Constraints apply to all of them: the probabilities of the valid labellings sum to 1.
+    JSON Lines output repeats each record, all its keys included, with the predicted `labels` and, on request,
+    `marginals` (the probability of each label), `probability` (of the whole labelling), `label_marginals`
+    (the probability of every label) and `alternatives` (the best labellings, the predicted one first, each
+    with `labels`, `score` and, for CRFs, `probability`). Constraints apply to all of them: the probabilities
+    of the valid labellings sum to 1. In place of a record that is rejected stands a line with `rejected`, the
+    reason.
 
     Column output keeps the columns and labels of the file and appends the predicted label, as conlleval
-    reads it; marginals come before the labels.
+    reads it; marginals come before the labels. Rejected sequences are left out.
     """
-    from rich.console import Console
-
-    from streamlearn.app.evaluate import with_place
-    from streamlearn.app.predict import PredictionOptions, predictions
+    from streamlearn.app.open_examples import TextFormat
+    from streamlearn.app.predict import PredictionOptions, as_text, predictions
+    from streamlearn.cli.console import console
     from streamlearn.cli.rejected import RejectedSequences
-    from streamlearn.corpus.prediction_formats import to_columns, to_json_line
     from streamlearn.errors import RecordError, UsageError
 
     if output == "columns" and k_best is not None and k_best > 1:
         raise UsageError(f"--k-best {k_best}: columns can hold only one labelling; use --output json")
-    write = to_json_line if output == "json" else to_columns
-    rejected = RejectedSequences(Console(stderr=True))
-    for located, prediction in predictions(
-        checkpoint, file, PredictionOptions(marginals, k_best or 0, constrain), rejected
-    ):
-        try:
-            sys.stdout.write(write(located.example, prediction))
-        except RecordError as error:
-            rejected(with_place(located, error))
+    if output == "columns" and all_marginals:
+        raise UsageError("--all-marginals: columns have no room for every label; use --output json")
+    rejected = RejectedSequences(console(stderr=True))
+    wanted = PredictionOptions(
+        "all" if all_marginals else "best" if marginals else "none", k_best or 0, constrain
+    )
+    text_format = TextFormat(label_column, separator, header, encoding)
+    for answer in predictions(checkpoint, file, wanted, text_format):
+        text, error = as_text(answer, output)
+        sys.stdout.write(text)
+        if error:
+            rejected(error)
         if file == "-":
             sys.stdout.flush()
     rejected.summarize()

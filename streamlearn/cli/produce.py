@@ -3,11 +3,13 @@
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from streamlearn.choices import ContentType, Separator
+from streamlearn.choices import ContentType
+from streamlearn.cli.options import Encoding, FieldSeparator, Header, LabelColumn
 
 if TYPE_CHECKING:
     from streamlearn.app.produce import ProduceRun
@@ -15,13 +17,29 @@ if TYPE_CHECKING:
 _REFRESH_SECONDS = 0.1
 
 Files = Annotated[
-    list[str], typer.Argument(help="JSON Lines or column files, plain or .gz; - for standard input.")
+    list[str],
+    typer.Argument(help="JSON Lines or column files, compressed or not; - for standard input."),
 ]
-Topic = Annotated[str, typer.Option(help="Topic to write to.")]
-Servers = Annotated[
-    str,
+Config = Annotated[
+    Path | None,
     typer.Option(
-        help="Kafka brokers: host:port, separated by commas.", envvar="STREAMLEARN_KAFKA__BOOTSTRAP_SERVERS"
+        "--config",
+        help="Configuration file: its names of the columns, its first topic and its Kafka settings are used "
+        "where no other option is given.",
+        metavar="CONFIG",
+        show_default=False,
+    ),
+]
+Topic = Annotated[
+    str | None, typer.Option(help="Topic to write to. [default: that of --config]", show_default=False)
+]
+Servers = Annotated[
+    str | None,
+    typer.Option(
+        help="Kafka brokers: host:port, separated by commas. [default: those of --config, else "
+        "localhost:9092]",
+        envvar="STREAMLEARN_KAFKA__BOOTSTRAP_SERVERS",
+        show_default=False,
     ),
 ]
 ValueFormat = Annotated[ContentType, typer.Option(help="Format of the record values.")]
@@ -29,22 +47,10 @@ FileFormat = Annotated[
     Literal["auto", "json", "columns"], typer.Option(help="Format of the files; auto: by name, then content.")
 ]
 Columns = Annotated[
-    str, typer.Option(help="Column names, separated by commas; _ skips one. [default: 0,1,…]")
-]
-LabelColumn = Annotated[
     str,
     typer.Option(
-        help="Column of the labels: a name, last (after the named ones) or none; auto: upos of CoNLL-U, else "
-        "last."
+        help="Column names, separated by commas; _ skips one. [default: those of --config, else 0,1,…]"
     ),
-]
-FieldSeparator = Annotated[
-    Separator,
-    typer.Option(help="What separates columns; auto: tabs where there are any, else whitespace."),
-]
-Header = Annotated[bool, typer.Option("--header", help="The first row of a column file holds the names.")]
-Encoding = Annotated[
-    str, typer.Option(help="Text encoding of the files; auto: by the byte order mark, else UTF-8.")
 ]
 Key = Annotated[
     str,
@@ -73,8 +79,9 @@ Strict = Annotated[
 
 def produce(
     files: Files,
-    topic: Topic,
-    bootstrap_servers: Servers = "localhost:9092",
+    config: Config = None,
+    topic: Topic = None,
+    bootstrap_servers: Servers = None,
     format: ValueFormat = "json",  # noqa: A002 - the option is called so
     input: FileFormat = "auto",  # noqa: A002 - the option is called so
     columns: Columns = "",
@@ -95,21 +102,22 @@ def produce(
     A sequence that cannot be read is reported with file, line and reason, and the others are sent. Ctrl-C
     stops after the current sequence and prints the summary.
     """
-    from streamlearn.app.produce import ProduceOptions, ProduceRun, client_settings
-    from streamlearn.corpus.column_layout import ColumnLayout
+    from streamlearn.app.open_examples import TextFormat
+    from streamlearn.app.produce import Destination, ProduceOptions, ProduceRun
     from streamlearn.corpus.example_reader import ExampleReader
     from streamlearn.stream.record_codec import RecordCodec
 
-    names = tuple(columns.split(",")) if columns else None
+    destination = Destination.of(config, topic, bootstrap_servers, kafka or [])
+    names = columns.split(",") if columns else destination.columns
     reader = ExampleReader(
         files,
         form=input,
-        layout=ColumnLayout(names, label_column, separator, header),
+        layout=TextFormat(label_column, separator, header).layout(names),
         codec=RecordCodec("json", require_labels=False),
         encoding=encoding,
     )
-    options = ProduceOptions(topic, format, key, repeat, rate, limit, create_topic)
-    run = ProduceRun(reader, client_settings(bootstrap_servers, kafka or []), options)
+    options = ProduceOptions(destination.topic, format, key, repeat, rate, limit, create_topic)
+    run = ProduceRun(reader, destination.client, options)
     try:
         with _progress(run) as on_sent:
             run.send(on_sent)
@@ -124,16 +132,17 @@ def produce(
 
 @contextmanager
 def _progress(run: "ProduceRun") -> Iterator[Callable[[], None]]:
-    from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-    console = Console(stderr=True)
-    if not console.is_terminal:
+    from streamlearn.cli.console import console
+
+    terminal = console(stderr=True)
+    if not terminal.is_terminal:
         yield lambda: None
         return
     shown = TextColumn("{task.fields[sequences]:,} sequences")
     parts = (BarColumn(), shown, TimeElapsedColumn(), TimeRemainingColumn())
-    with Progress(*parts, console=console, transient=True) as progress:
+    with Progress(*parts, console=terminal, transient=True) as progress:
         task = progress.add_task("", total=run.total, sequences=0)
         due = 0.0
 

@@ -65,14 +65,13 @@ def tune(
     Each fold is predicted after one pass over the other folds, exactly as the daemon learns. The score is F1
     if the labels mark spans, else token accuracy; ties are broken by the order of the grid.
     """
-    from rich.console import Console
-
     from streamlearn.app.tune import GridSearch
     from streamlearn.app.workers import available_cores
+    from streamlearn.cli.console import console
     from streamlearn.cli.progress import progress_bar
     from streamlearn.cli.rejected import RejectedSequences
 
-    errors = Console(stderr=True)
+    errors = console(stderr=True)
     search = GridSearch(config, set_ or [], grid or [], output)
     rejected = RejectedSequences(errors)
     examples = search.examples(train, limit or None, rejected)
@@ -90,19 +89,19 @@ def tune(
 
 
 def _print(result: "TuningResult", search: "GridSearch", output: Path | None) -> None:
-    from rich.console import Console
+    from streamlearn.cli.console import console
 
-    console = Console()
-    _print_table(result, console)
+    terminal = console()
+    _print_table(result, terminal)
     for remark in _remarks(result, search.grid):
-        console.print(remark, highlight=False)
+        terminal.print(remark, highlight=False)
     # Not wrapped by the console: to be copied.
     print("--set " + " --set ".join(search.settings(result)))
     if output:
         print(f"written to {output}")
 
 
-def _print_table(result: "TuningResult", console: "Console") -> None:
+def _print_table(result: "TuningResult", terminal: "Console") -> None:
     from rich.table import Table
 
     keys = [setting.partition("=")[0] for setting in result.trials[0].settings]
@@ -113,7 +112,7 @@ def _print_table(result: "TuningResult", console: "Console") -> None:
     for place, trial in enumerate(result.trials):
         values = [setting.partition("=")[2] for setting in trial.settings]
         table.add_row("" if place else "→", *values, f"{trial.mean:.4f}", f"{trial.sd:.4f}")
-    console.print(table)
+    terminal.print(table)
 
 
 def _remarks(result: "TuningResult", grid: Any) -> list[str]:

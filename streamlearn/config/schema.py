@@ -75,7 +75,7 @@ class FeaturesConfig(Section):
 
     @model_validator(mode="after")
     def _columns_for_templates(self) -> "FeaturesConfig":
-        if "%x" in (self.templates or "") and not self.columns:
+        if "%" in (self.templates or "") and not self.columns:
             raise ValueError("templates refer to columns: list their names in features.columns")
         return self
 

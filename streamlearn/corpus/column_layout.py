@@ -63,7 +63,8 @@ class ColumnLayout:
             )
         if not kept:
             raise UsageError(f"column names {shown}: wanted at least one besides the label")
-        if self.label not in ("auto", "last", "none", *self.names):
+        # Which names a file has is known once it is read: it may be CoNLL-U.
+        if self.label not in ("auto", "last", "none", *self.names, *CONLLU_NAMES):
             raise UsageError(f"label column {self.label!r} is not among the columns {shown}")
 
     @property
@@ -77,6 +78,11 @@ class ColumnLayout:
         if self.names is None:
             return len(CONLLU_NAMES) if self.conllu else None
         return len(self.names) + self.label_is_last
+
+    def for_conllu(self) -> "ColumnLayout":
+        """Return this layout for CoNLL-U, which has its own names unless ten others are given."""
+        names = self.names if self.names and len(self.names) == len(CONLLU_NAMES) else None
+        return replace(self, names=names, header=False, conllu=True)
 
     def fit(self, width: int) -> Columns:
         """Return the meaning of each of `width` columns.

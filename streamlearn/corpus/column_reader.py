@@ -112,8 +112,8 @@ class ColumnReader:
         self._max_lines = 2 * layout.max_tokens
         self._most_tokens = f"{layout.max_tokens} tokens"
 
-    def read(self, lines: Iterable[str]) -> Iterator[tuple[int, Example]]:
-        r"""Yield each valid sequence with the number of its first line, and report the others.
+    def read(self, lines: Iterable[str]) -> Iterator[tuple[int, Example] | RecordError]:
+        r"""Yield each sequence with the number of its first line, or why it is rejected; report both.
 
         Raises
         ------
@@ -122,14 +122,15 @@ class ColumnReader:
         Examples
         --------
         >>> reader = ColumnReader("f.txt", ColumnLayout(names=("w",)), ReadReport())
-        >>> [example.labels for _, example in reader.read(["New B\n", "York I\n", "\n", "bad\n"])]
-        [['B', 'I']]
+        >>> [entry for entry in reader.read(["New B\n", "York I\n", "\n", "bad\n"])][1]
+        RecordError('f.txt:4: 1 column, wanted 2')
         """
         for block in blocks(lines, self._report, self._max_lines):
             try:
                 found = self._example(block)
             except RecordError as error:
                 self._report.refuse(error)
+                yield error
                 continue
             if found is not None:
                 self._report.accepted += 1

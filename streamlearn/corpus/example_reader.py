@@ -3,10 +3,8 @@
 import codecs
 import io
 import re
-import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -14,12 +12,14 @@ from streamlearn.choices import Form
 from streamlearn.corpus.column_layout import ColumnLayout
 from streamlearn.corpus.column_reader import ColumnReader
 from streamlearn.corpus.input_files import (
+    DAMAGED,
     STDIN,
     byte_lines,
     detect_encoding,
     open_input,
     require_readable,
     text_lines,
+    without_compression,
 )
 from streamlearn.corpus.read_report import ReadReport
 from streamlearn.data import Example
@@ -28,6 +28,8 @@ from streamlearn.stream.record_codec import RecordCodec
 
 _JSON_SUFFIXES = (".jsonl", ".ndjson", ".json")
 _CONLLU_SUFFIXES = (".conllu", ".conllup")
+# The first word of a sentence, or a multiword range that begins with it; its head is a number or unknown.
+_CONLLU_ROW = re.compile(r"1(-\d+)?(\t[^\t]+){5}\t(\d+|_)(\t[^\t]+){3}$")
 _JSON_OBJECT = re.compile(r"\s*\{\s*[\"}]")
 _MAX_LINE_CHARS = 1 << 20
 # A line this much longer than the limit of its value was cut off (a line end takes up to two bytes).
@@ -42,13 +44,16 @@ class Located(NamedTuple):
     line: int
 
 
+# What a reader finds where a sequence should be: its line and the Example, or why it is rejected.
+_Entry = tuple[int, Example] | RecordError
+
+
 class ExampleReader:
     """Iterates over the valid sequences of several files and counts the others.
 
     A bad sequence is skipped, the rest of its file is read. JSON Lines or columns: by the name (.jsonl,
-    .ndjson, .json; .conllu), else by the content; a name may also end in .gz, and gzip is detected by content
-    anyway. A reader can be iterated again for another pass, which adds to its counts; standard input only
-    once.
+    .ndjson, .json; .conllu), else by the content, which also shows compression (gzip, bzip2, xz, Zstandard).
+    A reader can be iterated again for another pass, which adds to its counts; standard input only once.
 
     Parameters
     ----------
@@ -124,6 +129,17 @@ class ExampleReader:
             return None
 
     def __iter__(self) -> Iterator[Located]:
+        for entry in self.entries():
+            if isinstance(entry, Located):
+                yield entry
+
+    def entries(self) -> Iterator[Located | RecordError]:
+        """Iterate over all sequences, with the error of each rejected one in its place.
+
+        Raises
+        ------
+        UsageError : as for the class.
+        """
         if self.has_stdin and (self._begun or self._paths.count(STDIN) > 1):
             raise UsageError("standard input can be read only once; write it to a file first")
         self._begun = True
@@ -131,27 +147,39 @@ class ExampleReader:
             line = 0
             with open_input(path, self._count) as stream:
                 try:
-                    for line, example in self._read(path, stream):
-                        yield Located(example, path, line)
-                except (OSError, EOFError, zlib.error, UnicodeError) as error:
+                    for entry in self._read(path, stream):
+                        if isinstance(entry, RecordError):
+                            yield entry
+                        else:
+                            line = entry[0]
+                            yield Located(entry[1], path, line)
+                except (OSError, EOFError, UnicodeError, *DAMAGED) as error:
                     raise UsageError(f"{path}: cannot be read after line {line}: {error}") from error
 
-    def _read(self, path: str, stream: io.BufferedReader) -> Iterator[tuple[int, Example]]:
+    def _read(self, path: str, stream: io.BufferedReader) -> Iterator[_Entry]:
         head = stream.peek(1)[:4096]
         encoding = detect_encoding(path, head) if self._encoding == "auto" else self._encoding
         if encoding == "utf-8-sig":
             self._report.repaired["byte order mark dropped"] += 1
         elif encoding != "utf-8":
             self._report.repaired[f"{encoding} decoded"] += 1
-        name = path.removesuffix(".gz").lower()
+        name = without_compression(path)
         if self._choose_form(path, name, head.decode(encoding, "replace")) == "json":
             yield from self._read_json(
                 path, _utf8_lines(stream, encoding, self._codec.max_bytes + _CUT_BYTES)
             )
             return
-        conllu = self._form == "auto" and name.endswith(_CONLLU_SUFFIXES)
-        reader = ColumnReader(path, replace(self._layout, conllu=conllu), self._report)
+        layout = self._layout
+        if self._form == "auto" and self._is_conllu(name, head.decode(encoding, "replace")):
+            layout = layout.for_conllu()
+        reader = ColumnReader(path, layout, self._report)
         yield from reader.read(_refuse_long(path, text_lines(stream, encoding, _MAX_LINE_CHARS)))
+
+    def _is_conllu(self, name: str, head: str) -> bool:
+        if name.endswith(_CONLLU_SUFFIXES):
+            return True
+        row = next((line for line in head.splitlines() if line and not line.startswith("#")), "")
+        return _CONLLU_ROW.match(row) is not None and self._layout.known_width != row.count("\t") + 1
 
     def _choose_form(self, path: str, name: str, head: str) -> Form:
         if self._form != "auto":
@@ -164,7 +192,7 @@ class ExampleReader:
             raise UsageError(f"{path}: a JSON array, wanted one object per line (jq -c '.[]' converts it)")
         return form
 
-    def _read_json(self, path: str, lines: Iterable[bytes]) -> Iterator[tuple[int, Example]]:
+    def _read_json(self, path: str, lines: Iterable[bytes]) -> Iterator[_Entry]:
         for number, line in enumerate(lines, 1):
             value = line.strip()
             if not value:
@@ -174,7 +202,9 @@ class ExampleReader:
                 _check_not_cut(line, self._codec.max_bytes)
                 example = self._codec.decode_value(value)
             except RecordError as error:
-                self._report.refuse(RecordError(error.reason, f"{path}:{number}: {error}"))
+                refused = RecordError(error.reason, f"{path}:{number}: {error}")
+                self._report.refuse(refused)
+                yield refused
                 continue
             self._report.accepted += 1
             yield number, example

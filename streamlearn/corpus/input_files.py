@@ -1,15 +1,20 @@
-"""Opening files and standard input: gzip, byte order marks, progress, lines of bounded length."""
+"""Opening files and standard input: compression, byte order marks, progress, lines of bounded length."""
 
+import bz2
 import codecs
 import gzip
 import io
+import lzma
 import os
 import sys
+import zlib
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
+
+import zstandard
 
 from streamlearn.errors import UsageError
 
@@ -24,6 +29,11 @@ _MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
+# Unpacked as a whole, into 128 KB for every 4 bytes at most: bounds memory.
+_ZSTD_BYTES = 512
+_COMPRESSED_SUFFIXES = (".gz", ".bz2", ".xz", ".zst")
+# What reading a damaged or truncated compressed file raises, besides OSError and EOFError.
+DAMAGED = (zlib.error, lzma.LZMAError, zstandard.ZstdError)
 _CONTROLS = frozenset(range(32)) - frozenset(b"\t\n\v\f\r\x1b")
 
 
@@ -63,7 +73,9 @@ def require_readable(path: str) -> None:
 
 @contextmanager
 def open_input(path: str, count: Callable[[int], None]) -> Iterator[io.BufferedReader]:
-    """Open a file, gzipped or not, or standard input for "-", which stays open afterwards.
+    """Open a file, compressed or not, or standard input for "-", which stays open afterwards.
+
+    Gzip, bzip2, xz and Zstandard are recognized by their first bytes, whatever the name.
 
     Raises
     ------
@@ -73,12 +85,62 @@ def open_input(path: str, count: Callable[[int], None]) -> Iterator[io.BufferedR
         try:
             source = sys.stdin.buffer if path == STDIN else stack.enter_context(Path(path).open("rb"))
             stream: io.BufferedReader[Any] = io.BufferedReader(_Counted(source, count), _BUFFER_BYTES)
-            if stream.peek(2)[:2] == b"\x1f\x8b":
-                unpacked = gzip.GzipFile(fileobj=stream, mode="rb")
+            if (unpacked := _unpacked(stream)) is not None:
                 stream = io.BufferedReader(unpacked, _BUFFER_BYTES)
         except OSError as error:
             raise UsageError(f"{path}: cannot be read: {error.strerror or error}") from error
         yield stream
+
+
+def without_compression(name: str) -> str:
+    """Return the name of a file without the suffix of a compression, in lower case.
+
+    >>> without_compression("Train.JSONL.zst")
+    'train.jsonl'
+    """
+    name = name.lower()
+    return next((name.removesuffix(end) for end in _COMPRESSED_SUFFIXES if name.endswith(end)), name)
+
+
+def _unpacked(stream: io.BufferedReader) -> Any:
+    """Return what reads the content of a compressed stream; None if it is not compressed."""
+    head = stream.peek(6)
+    if head.startswith(b"\x1f\x8b"):
+        return gzip.GzipFile(fileobj=stream, mode="rb")
+    if head.startswith(b"BZh"):
+        return bz2.BZ2File(stream)
+    if head.startswith(b"\xfd7zXZ\0"):
+        return lzma.LZMAFile(stream)
+    if head.startswith(b"\x28\xb5\x2f\xfd"):
+        return _ZstdFile(stream)
+    return None
+
+
+class _ZstdFile(io.RawIOBase):
+    """Reads Zstandard frames, one after the other; the library alone takes a truncated frame for the end."""
+
+    def __init__(self, source: io.BufferedReader) -> None:
+        self._source = source
+        self._frame = zstandard.ZstdDecompressor().decompressobj()
+        self._ready = memoryview(b"")
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        while not self._ready:
+            packed = self._frame.unused_data if self._frame.eof else b""
+            packed = packed or self._source.read1(_ZSTD_BYTES)
+            if not packed:
+                if not self._frame.eof:
+                    raise EOFError("the file is truncated")
+                return 0
+            if self._frame.eof:
+                self._frame = zstandard.ZstdDecompressor().decompressobj()
+            self._ready = memoryview(self._frame.decompress(packed))
+        size = min(len(buffer), len(self._ready))
+        buffer[:size], self._ready = self._ready[:size], self._ready[size:]
+        return size
 
 
 def detect_encoding(path: str, head: bytes) -> str:

@@ -9,6 +9,8 @@ from streamlearn.data import Example, Prediction
 from streamlearn.errors import Reason, RecordError
 from streamlearn.stream.record_codec import encode
 
+# The keys that a prediction may add; those of an earlier one are not passed through.
+_ADDED = {"marginals", "label_marginals", "probability", "alternatives", "rejected"}
 _BREAKS_A_ROW = re.compile(r"[\t\r\n]")
 
 
@@ -16,20 +18,50 @@ def to_json_line(example: Example, predicted: Prediction) -> str:
     r"""Return the sequence as one line of JSON, with the predicted labels as its labels.
 
     Marginals, alternatives and the like have keys of their own, which readers of records ignore;
-    `prediction.schema.json` describes them.
+    `prediction.schema.json` describes them. Of an example that comes from a record, all keys are repeated.
+
+    Raises
+    ------
+    RecordError : NOT_FINITE; a number of the record is too large to be written.
 
     Examples
     --------
     >>> to_json_line(Example({"w": ["New", "York"]}), Prediction(["B", "I"], [0.5, 0.25], 0.125))
     '{"columns":{"w":["New","York"]},"labels":["B","I"],"marginals":[0.5,0.25],"probability":0.125}\n'
     """
-    record = encode(replace(example, labels=predicted.labels), "json").decode()
     more = _without_none(asdict(predicted))
-    del more["labels"]
-    if not more:
-        return record + "\n"
-    text = json.dumps(more, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    return f"{record[:-1]},{text[1:]}\n"
+    if example.record is not None:
+        return _to_line(_passed_through(example) | more)
+    record = encode(replace(example, labels=more.pop("labels")), "json").decode()
+    return f"{record[:-1]},{_to_line(more)[1:]}" if more else record + "\n"
+
+
+def to_rejected_line(error: RecordError, example: Example | None = None) -> str:
+    r"""Return one line of JSON in place of a prediction: why there is none, and the record if it was read.
+
+    Its labels are left out, lest they be mistaken for predicted ones.
+
+    Examples
+    --------
+    >>> to_rejected_line(RecordError(Reason.EMPTY, "f:2: the record is empty"))
+    '{"rejected":{"reason":"empty","message":"f:2: the record is empty"}}\n'
+    """
+    record = {} if example is None else _passed_through(example)
+    record.pop("labels", None)
+    return _to_line(record | {"rejected": {"reason": error.reason, "message": str(error)}})
+
+
+def _passed_through(example: Example) -> dict[str, Any]:
+    return {key: value for key, value in (example.record or {}).items() if key not in _ADDED}
+
+
+def _to_line(mapping: dict[str, Any]) -> str:
+    try:
+        return json.dumps(mapping, ensure_ascii=False, allow_nan=False, separators=(",", ":")) + "\n"
+    except (ValueError, RecursionError) as error:
+        raise RecordError(
+            Reason.NOT_FINITE, "the record contains a number or a nesting too large to be written again"
+        ) from error
 
 
 def _without_none(fields: dict[str, Any]) -> dict[str, Any]:

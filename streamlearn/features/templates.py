@@ -1,4 +1,4 @@
-r"""CRF++'s template language, with columns by name, views, and one more kind of line.
+r"""CRF++'s template language and Wapiti's, with columns by name, views, and one more kind of line.
 
 ===========================  ==============================================================
 ``U00:%x[-1,0]/%x[0,1]``     fires with the label; row and column of a value, as in CRF++
@@ -8,8 +8,12 @@ r"""CRF++'s template language, with columns by name, views, and one more kind of
 ``T``                        plain triples: the two labels before, and the label
 ``%x[0,pos]``                a column by name
 ``%x[0,w.lower.suffix3]``    derivations of its value (`streamlearn.features.views`)
+``%t[0,w,"^\u"]``            Wapiti: whether a pattern matches the value, true or false
+``%m[0,w,".?.?$"]``          Wapiti: the part that it matches (`streamlearn.features.token_patterns`)
+``%X[0,0]``, ``%M``, ``%T``  Wapiti: the same in lower case
 ===========================  ==============================================================
 
+``u`` and ``b`` are read as ``U`` and ``B``, as in Wapiti. Every other ``%`` is an error, as in both.
 Blank lines and lines that begin with ``#`` are skipped. Beyond the ends of a sequence the
 values are CRF++'s ``_B-1``, ``_B-2``, … and ``_B+1``, ``_B+2``, …
 """
@@ -22,14 +26,19 @@ from streamlearn.errors import ConfigError
 from streamlearn.features.views import View, derivation
 
 # Longer numbers and names than any valid ones do not match, so that rejecting them is cheap.
-_MACRO = re.compile(r"%x\[\s*([+-]?\d{1,9})\s*,\s*([^\]\s]{1,256})\s*\]")
+_MACRO = re.compile(
+    r"%([xXtTmM])\[\s*([+-]?\d{1,9})\s*,\s*([^\[\]\s\"%]{1,256}?)\s*"
+    r"(?:,\s*\"((?:\\.|[^\"\\]){0,256})\"\s*)?\]"
+)
+_UNKNOWN = re.compile(r"%[^%\]]{0,30}\]?")
+_WANTED = 'wanted %x[row,column], %t[row,column,"pattern"] or %m[row,column,"pattern"]'
 _KINDS = "UB*T"
 MAX_SHIFT = 64
 
 
 @dataclass(frozen=True, slots=True)
 class Macro:
-    """One ``%x[shift,view]``."""
+    """One ``%x[shift,view]``, or ``%t`` and ``%m``, whose pattern is part of the view."""
 
     shift: int
     view: View
@@ -64,7 +73,10 @@ class Template:
         return self.literals[0] + "".join(value + literal for value, literal in pairs)
 
 
-def _view(text: str, columns: Sequence[str], where: str) -> View:
+def _view(match: re.Match[str], columns: Sequence[str], where: str) -> View:
+    kind, _, text, pattern = match.groups()
+    if (kind in "xX") != (pattern is None):
+        raise ConfigError(f"{where}: {match[0]!r}: {_WANTED}")
     name, *derivations = text.split(".")
     if name.isdecimal():
         if int(name) >= len(columns):
@@ -72,6 +84,10 @@ def _view(text: str, columns: Sequence[str], where: str) -> View:
         name = columns[int(name)]
     if name not in columns:
         raise ConfigError(f"{where}: no column {name!r}; features.columns has {', '.join(columns)}")
+    if pattern is not None:
+        derivations.append(f'{kind.lower()}"{pattern}"')
+    if kind in "XM":
+        derivations.append("lower")
     for each in derivations:
         try:
             derivation(each)
@@ -81,22 +97,35 @@ def _view(text: str, columns: Sequence[str], where: str) -> View:
 
 
 def _template(line: str, columns: Sequence[str], where: str) -> Template:
-    if line[0] not in _KINDS:
+    if line[0] not in f"{_KINDS}ub":
         raise ConfigError(f"{where}: {_quoted(line)} begins with none of U, B, *, T (and # for comments)")
+    line = line[0].upper() + line[1:]
     literals, macros, end = [], [], 0
     for match in _MACRO.finditer(line):
-        shift = int(match[1])
+        shift = int(match[2])
         if abs(shift) > MAX_SHIFT:
             raise ConfigError(f"{where}: row {shift} is further than {MAX_SHIFT} away")
         literals.append(line[end : match.start()])
-        macros.append(Macro(shift, _view(match[2], columns, where)))
+        macros.append(Macro(shift, _view(match, columns, where)))
         end = match.end()
     literals.append(line[end:])
-    if any("%x" in literal for literal in literals):
-        raise ConfigError(f"{where}: {_quoted(line)} has a macro that is not %x[row,column]")
+    for literal in literals:
+        if unknown := _UNKNOWN.search(literal):
+            raise ConfigError(f"{where}: {_quoted(line)}: {_why_unknown(unknown[0])}")
+    if any(" #" in literal for literal in literals[:-1]):
+        raise ConfigError(
+            f"{where}: {_quoted(line)}: a macro after #, which begins a comment in Wapiti but not in CRF++; "
+            "put the comment on a line of its own"
+        )
     if line[0] == "T" and macros:
         raise ConfigError(f"{where}: {_quoted(line)} has a macro; triples of labels are plain: write T")
     return Template(tuple(literals), tuple(macros))
+
+
+def _why_unknown(text: str) -> str:
+    if re.match(r"%[xXtTmM]\[\s*[@*]", text):
+        return f"{text!r}: wanted a row relative to the current one; rows from the ends (@) are not supported"
+    return f"{text!r} is not a macro; {_WANTED}"
 
 
 def _quoted(line: str) -> str:

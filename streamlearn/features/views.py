@@ -9,6 +9,7 @@ from itertools import groupby
 from typing import Final
 
 from streamlearn.errors import ConfigError
+from streamlearn.features.token_patterns import matcher, recognizer
 
 _AFFIX = re.compile(r"(prefix|suffix)([1-9]\d?)")
 
@@ -94,7 +95,7 @@ DERIVATIONS: Final[dict[str, Callable[[str], str]]] = {
 
 @cache
 def derivation(name: str) -> Callable[[str], str]:
-    """Return the function of a derivation.
+    """Return the function of a derivation: a view, or a pattern such as ``t"^A"`` (test), ``m"^A"`` (match).
 
     Raises
     ------
@@ -109,6 +110,8 @@ def derivation(name: str) -> Callable[[str], str]:
     """
     if name in DERIVATIONS:
         return DERIVATIONS[name]
+    if name.endswith('"'):
+        return (recognizer if name[0] == "t" else matcher)(name[2:-1])
     affix = _AFFIX.fullmatch(name)
     if not affix:
         known = ", ".join([*DERIVATIONS, "prefixN", "suffixN (N = 1 … 99)"])

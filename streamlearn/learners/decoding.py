@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from streamlearn.choices import MarginalsOf
 from streamlearn.data import Alternative, Prediction
 from streamlearn.kernels.chain import decoding
 from streamlearn.kernels.chain.mask import Mask
@@ -25,11 +26,13 @@ class Marginals:
     token : float64[n], of each label of the best labelling.
     log_sequence : float64[N], logarithm of the best labelling's.
     log_z : float64[N], what to subtract from the score of a labelling to get the logarithm of its own.
+    node : float64[n, L], of every label; float64[0, 0] if not wanted.
     """
 
     token: NDArray[np.float64]
     log_sequence: NDArray[np.float64]
     log_z: NDArray[np.float64]
+    node: NDArray[np.float64]
 
 
 class Decoder:
@@ -44,6 +47,7 @@ class Decoder:
         if not scoring.n_labels:
             raise ValueError("no label is known yet: learn from a labelled sequence first")
         self._starts = scoring.rows.starts
+        self._n_labels = scoring.n_labels
         mask = mask._replace(beam=scoring.beam)
         self._task = decoding.Decoding(
             scoring.rows, scoring.n_labels, scoring.plane, scoring.share, mask, scoring.weights
@@ -59,11 +63,12 @@ class Decoder:
             decoding.decode(self._task, path)
         return path
 
-    def marginals(self) -> Marginals:
-        """Return the probabilities of the best labelling of each sequence."""
+    def marginals(self, of_all_labels: bool = False) -> Marginals:
+        """Return the probabilities of the best labelling of each sequence, or also those of all labels."""
         n, count = int(self._starts[-1]), len(self._starts) - 1
-        found = Marginals(np.empty(n), np.empty(count), np.empty(count))
-        decoding.decode_marginals(self._task, found.token, found.log_sequence, found.log_z)
+        node = np.empty((n, self._n_labels) if of_all_labels else (0, 0))
+        found = Marginals(np.empty(n), np.empty(count), np.empty(count), node)
+        decoding.decode_marginals(self._task, found.token, found.node, found.log_sequence, found.log_z)
         return found
 
     def k_best(self, k: int) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
@@ -77,26 +82,28 @@ class Decoder:
         return paths, scores
 
     def predictions(
-        self, names: Sequence[str], *, marginals: bool, k_best: int, probabilistic: bool
+        self, names: Sequence[str], *, marginals: MarginalsOf, k_best: int, probabilistic: bool
     ) -> list[Prediction]:
         """Return a prediction for each sequence, with the names of the labels.
 
         Parameters
         ----------
-        marginals : include the probabilities of the best labelling.
+        marginals : include the probabilities of the best labelling, or also those of all labels.
         k_best : include up to this number of the best labellings with their scores; 0 for none.
         probabilistic : include the probabilities of these too.
         """
-        found = self.marginals() if marginals or (k_best and probabilistic) else None
+        wanted = marginals != "none"
+        found = self.marginals(marginals == "all") if wanted or (k_best and probabilistic) else None
         count = len(self._starts) - 1
         several = list(self._alternatives(names, k_best, found)) if k_best else [None] * count
         path = self.best()
         return [
             Prediction(
                 [names[y] for y in path[a:b].tolist()],
-                found.token[a:b].tolist() if found and marginals else None,
-                _probability(found.log_sequence[i]) if found and marginals else None,
+                found.token[a:b].tolist() if found and wanted else None,
+                _probability(found.log_sequence[i]) if found and wanted else None,
                 several[i],
+                _by_label(names, found.node[a:b]) if found and marginals == "all" else None,
             )
             for i, (a, b) in enumerate(itertools.pairwise(self._starts.tolist()))
         ]
@@ -115,6 +122,11 @@ class Decoder:
                 for path, score in zip(paths[:, a:b], scores[i].tolist(), strict=True)
                 if score > -math.inf
             ]
+
+
+def _by_label(names: Sequence[str], node: NDArray[np.float64]) -> list[dict[str, float]]:
+    # Rounding may carry a certainty just above 1.
+    return [dict(zip(names, row, strict=False)) for row in np.minimum(node, 1.0).tolist()]
 
 
 def _probability(logarithm: Any) -> float:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from streamlearn.choices import MarginalsOf
 from streamlearn.data import Batch, Example, Prediction, Rows
 from streamlearn.errors import RecordError
 from streamlearn.features.batches import cut
@@ -162,12 +163,14 @@ class Tagger:
         """Label one sequence; nothing is learned."""
         return self.predict_many([x])[0]
 
-    def explain_batch(self, batch: Batch, *, marginals: bool = False, k_best: int = 0) -> list[Prediction]:
+    def explain_batch(
+        self, batch: Batch, *, marginals: MarginalsOf = "none", k_best: int = 0
+    ) -> list[Prediction]:
         """Label the sequences of an encoded batch, with probabilities and alternatives; nothing is learned.
 
         Parameters
         ----------
-        marginals : include the probabilities of the labels, of a probabilistic learner.
+        marginals : include probabilities of the predicted labels or of all, of a probabilistic learner.
         k_best : include up to this number of the best labellings; 0 for the best only.
 
         Raises

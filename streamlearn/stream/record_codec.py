@@ -7,7 +7,7 @@ in either format; `streamlearn.stream.record_schema` and `record.schema.json` sa
 import json
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import resources
 from typing import Any, Literal, NoReturn
 
@@ -30,11 +30,23 @@ _CONTENT_TYPES: dict[str, ContentType] = {
 }
 # First bytes of a msgpack map; no JSON text starts with any of them.
 _MSGPACK_MAPS = frozenset([*range(0x80, 0x90), 0xDE, 0xDF])
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+# What a value that is not a record begins with, and what to do about it.
+_FOREIGN: tuple[tuple[bytes, str], ...] = (
+    (b"\x1f\x8b", "compressed with gzip; set compression.type of the producer instead, which Kafka undoes"),
+    (b"\xff\xfe", "UTF-16, wanted UTF-8"),
+    (b"\xfe\xff", "UTF-16, wanted UTF-8"),
+    (b"Obj\x01", "an Avro file; wanted one JSON or msgpack record per value"),
+)
 _SURROGATE_ESCAPE = re.compile(r"\\u[dD][89a-fA-F]")
 
 
-def decode(value: bytes | None, content_type: ContentType) -> Example:
-    """Return the Example in `value`.
+def decode(value: bytes | None, content_type: ContentType, keep_record: bool = False) -> Example:
+    """Return the Example in `value`; JSON may begin with a byte order mark.
+
+    Parameters
+    ----------
+    keep_record : also keep the parsed record, with all its keys.
 
     Raises
     ------
@@ -47,19 +59,32 @@ def decode(value: bytes | None, content_type: ContentType) -> Example:
     """
     if value is None:
         raise RecordError(Reason.TOMBSTONE, "the value is null (a tombstone), wanted a record")
-    example = read_plain(value, content_type)
-    return _decode_fully(value, content_type) if example is None else example
+    example = None if keep_record else read_plain(value, content_type)
+    return _decode_fully(value, content_type, keep_record) if example is None else example
 
 
-def _decode_fully(value: bytes, content_type: ContentType) -> Example:
+def _decode_fully(value: bytes, content_type: ContentType, keep_record: bool = False) -> Example:
     try:
         payload = _parse_json(value) if content_type == "json" else _parse_msgpack(value)
     except UnicodeDecodeError as error:
-        raise RecordError(Reason.ENCODING, f"not UTF-8 at byte {error.start}: {error.reason}") from error
+        detail = _foreign(value) or f"not UTF-8 at byte {error.start}: {error.reason}"
+        raise RecordError(Reason.ENCODING, detail) from error
     except (ValueError, RecursionError) as error:
-        detail = str(error) or type(error).__name__
+        detail = _foreign(value) or str(error) or type(error).__name__
         raise RecordError(Reason.SYNTAX, f"not a valid {content_type} value: {detail}") from error
-    return to_example(payload)
+    example = to_example(payload)
+    return replace(example, record=payload) if keep_record and isinstance(payload, dict) else example
+
+
+def _foreign(value: bytes) -> str:
+    """Return what a value is that is neither JSON nor msgpack, and what to do; "" if that is unknown."""
+    if value[:1] == b"\0" and len(value) > 5:
+        schema_id = int.from_bytes(value[1:5], "big")
+        return (
+            f"it begins with the frame of a Confluent schema registry (byte 0, schema id {schema_id}); "
+            "let the producer write plain JSON or msgpack, without a registry's serializer"
+        )
+    return next((meaning for head, meaning in _FOREIGN if value.startswith(head)), "")
 
 
 def encode(example: Example, content_type: ContentType) -> bytes:
@@ -100,12 +125,14 @@ class RecordCodec:
     content_type : "auto" uses the header `content-type`, or the first byte if there is none.
     require_labels : reject records without labels, as learning must.
     max_tokens, max_bytes : reject longer sequences and larger values; the size is checked before parsing.
+    keep_record : keep the parsed records, so that they can be written again with all their keys; slower.
     """
 
     content_type: ContentType | Literal["auto"] = "auto"
     require_labels: bool = True
     max_tokens: int = 65_536
     max_bytes: int = 4 * 1024 * 1024
+    keep_record: bool = False
 
     def decode_record(self, record: Record) -> Example:
         """Return the Example of one message.
@@ -130,7 +157,9 @@ class RecordCodec:
                 Reason.TOO_LARGE, f"the value has {len(value)} bytes, wanted at most {self.max_bytes}"
             )
         content_type = self.content_type
-        example = decode(value, _choose(value, headers or ()) if content_type == "auto" else content_type)
+        if content_type == "auto":
+            content_type = _choose(value, headers or ())
+        example = decode(value, content_type, self.keep_record)
         # A token takes at least one byte, so that most records need no further check.
         if value is not None and len(value) > self.max_tokens and len(example) > self.max_tokens:
             raise RecordError(
@@ -178,7 +207,7 @@ _JSON = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_refuse_const
 
 
 def _parse_json(value: bytes) -> object:
-    text = value.decode()
+    text = value.removeprefix(_BYTE_ORDER_MARK).decode()
     payload: object = _JSON.decode(text)
     if _SURROGATE_ESCAPE.search(text):
         _refuse_lone_surrogates(payload)

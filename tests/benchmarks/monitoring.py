@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 
 from streamlearn.app.build_tagger import build_tagger
 from streamlearn.app.drift_watch import build_watch
-from streamlearn.app.evaluate import BATCH, batches, open_examples
+from streamlearn.app.evaluate import BATCH, batches
+from streamlearn.app.open_examples import open_examples
 from streamlearn.config.load import load
 from streamlearn.config.schema import Config
 from streamlearn.daemon.learning_state import LearningState

@@ -12,7 +12,8 @@ import time
 from itertools import islice
 from pathlib import Path
 
-from streamlearn.app.evaluate import Evaluation, open_examples
+from streamlearn.app.evaluate import Evaluation
+from streamlearn.app.open_examples import open_examples
 from streamlearn.config.load import load
 from tests.benchmarks.accuracy.tasks import second_order
 from tests.benchmarks.throughput import fail

@@ -13,7 +13,8 @@ from pathlib import Path
 from statistics import median
 
 from streamlearn.app.build_tagger import build_tagger, warm_up
-from streamlearn.app.evaluate import batches, open_examples
+from streamlearn.app.evaluate import batches
+from streamlearn.app.open_examples import open_examples
 from streamlearn.config.load import load
 from streamlearn.config.schema import Config
 from streamlearn.corpus.example_reader import Located

@@ -24,7 +24,8 @@ from kafka import KafkaConsumer
 from kafka import TopicPartition as KafkaPartition
 
 from streamlearn.app.build_tagger import build_tagger, warm_up
-from streamlearn.app.evaluate import Evaluation, batches, open_examples
+from streamlearn.app.evaluate import Evaluation, batches
+from streamlearn.app.open_examples import open_examples
 from streamlearn.app.run import Daemon
 from streamlearn.config.load import load
 from streamlearn.config.schema import Config

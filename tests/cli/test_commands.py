@@ -39,7 +39,8 @@ def test_evaluate_prints_one_object_of_the_documented_shape(config: Path, tmp_pa
     test = write_jsonl(tmp_path / "test.jsonl.gz", make_examples(100, seed=9))
     done = streamlearn("evaluate", config, "--train", train, "--test", test, "--passes", 2, "--json")
     report = json.loads(done.stdout)
-    assert report.keys() == {"train", "test"}
+    assert report.keys() == {"train", "test", "saved"}
+    assert report["saved"] is None
     assert report["train"].keys() == {
         "sequences",
         "tokens",
@@ -106,7 +107,9 @@ def test_predict_goes_on_after_a_bad_sequence_and_ends_with_65(state: Path) -> N
     bad = b'{"columns": {"w": ["a"]}}\n' + to_json(make_examples(1)[0])
     done = streamlearn("predict", state, "-", stdin=bad)
     assert done.returncode == 65
-    assert len(done.stdout.splitlines()) == 1
+    rejected, answered = map(json.loads, done.stdout.splitlines())
+    assert rejected["rejected"]["message"] == "-:1: no column 'pos'; the record has w"
+    assert "labels" in answered
     assert b"-:1: no column 'pos'" in done.stderr
 
 

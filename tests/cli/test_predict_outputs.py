@@ -86,6 +86,34 @@ def test_probabilities_and_alternatives_equal_enumeration(crf: Path, file: Path)
             assert weights[tuple(one["labels"])] == pytest.approx(weight)
 
 
+def test_the_probabilities_of_all_labels_equal_enumeration(crf: Path, file: Path) -> None:
+    for example, line in zip(EXAMPLES, predicted(crf, file, "--all-marginals"), strict=True):
+        VALIDATOR.validate(line)
+        weights = enumerated(crf, example)
+        z = sum(weights.values())
+        for t, found in enumerate(line["label_marginals"]):
+            assert found[line["labels"][t]] == line["marginals"][t]
+            for label, probability in found.items():
+                wanted = sum(weight for path, weight in weights.items() if path[t] == label) / z
+                assert probability == pytest.approx(wanted)
+
+
+def test_a_line_is_answered_by_a_line(crf: Path) -> None:
+    good = {"id": 7, "columns": {"w": ["w1"], "pos": ["p1"]}, "more": [None, 1.5]}
+    lines = [json.dumps(good), "{", json.dumps({"id": 8, "tokens": ["a"], "labels": ["O"]}), json.dumps(good)]
+    done = streamlearn("predict", crf, "-", stdin="\n".join(lines).encode())
+    assert done.returncode == 65
+    answers = [json.loads(line) for line in done.stdout.splitlines()]
+    for answer in answers:
+        VALIDATOR.validate(answer)
+    labels = answers[0].pop("labels")
+    assert (len(labels), answers[0], answers[3]["labels"]) == (1, good, labels)
+    reasons = [answer.get("rejected", {}).get("reason") for answer in answers]
+    assert reasons == [None, "syntax", "missing_column", None]
+    assert answers[2]["id"] == 8
+    assert "labels" not in answers[2]
+
+
 def test_what_is_written_can_be_read_as_records(crf: Path, file: Path) -> None:
     done = streamlearn("predict", crf, file, "--marginals", "--k-best", 2)
     for example, line in zip(EXAMPLES, done.stdout.splitlines(), strict=True):

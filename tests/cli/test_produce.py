@@ -8,6 +8,7 @@ import pytest
 import typer
 from typer.testing import CliRunner, Result
 
+from streamlearn.app.produce import Destination
 from streamlearn.cli.produce import produce
 from streamlearn.data import Example
 from streamlearn.errors import ConfigError, UsageError
@@ -66,7 +67,7 @@ def test_what_cannot_work_is_refused_before_anything_is_sent(arguments: list[str
     assert isinstance(run(*arguments, "--topic", "t").exception, error)
 
 
-@pytest.mark.parametrize("arguments", [["--repeat", "0"], ["--rate", "0"], ["--format", "xml"], []])
+@pytest.mark.parametrize("arguments", [["--repeat", "0"], ["--rate", "0"], ["--format", "xml"]])
 def test_wrong_options_are_usage_errors(arguments: list[str]) -> None:
     assert run("-", *arguments).exit_code == 2
 
@@ -142,3 +143,18 @@ def test_the_command_loads_nothing_heavy() -> None:
     code = "import sys, streamlearn.cli.produce; print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert not {"numpy", "kafka", "rich.progress", "yaml", "msgpack"} & set(loaded.split())
+
+
+def test_a_configuration_says_the_topic_the_columns_and_the_brokers(tmp_path: Path) -> None:
+    config = tmp_path / "c.yaml"
+    config.write_text(
+        "source: {topics: [t, u]}\nfeatures: {columns: [w, pos]}\nkafka: {bootstrap_servers: 'k:1'}\n"
+    )
+    found = Destination.of(config, None, None, ["linger_ms=5"])
+    assert (found.topic, found.columns) == ("t", ["w", "pos"])
+    assert found.client == {"bootstrap_servers": "k:1", "linger_ms": 5}
+    given = Destination.of(config, "v", "k:2", [])
+    assert (given.topic, given.client) == ("v", {"bootstrap_servers": "k:2"})
+    assert Destination.of(None, "v", None, []).client == {"bootstrap_servers": "localhost:9092"}
+    with pytest.raises(UsageError, match="wanted a topic"):
+        Destination.of(None, None, None, [])

@@ -1,4 +1,4 @@
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import pytest
 from hypothesis import given
@@ -8,14 +8,18 @@ from streamlearn.corpus.column_layout import ColumnLayout
 from streamlearn.corpus.column_reader import ColumnReader
 from streamlearn.corpus.read_report import ReadReport
 from streamlearn.data import Example
-from streamlearn.errors import Reason, UsageError
+from streamlearn.errors import Reason, RecordError, UsageError
+
+
+def accepted(reader: ColumnReader, lines: Iterable[str]) -> list[tuple[int, Example]]:
+    return [entry for entry in reader.read(lines) if not isinstance(entry, RecordError)]
 
 
 def read(text: str, **layout: object) -> tuple[list[tuple[int, Example]], ReadReport]:
     report = ReadReport()
     reader = ColumnReader("f", ColumnLayout(**layout), report)  # type: ignore[arg-type]
     lines = text.replace("\r\n", "\r\n\0").replace("\n\0", "\n").splitlines(keepends=True)
-    return list(reader.read(lines)), report
+    return accepted(reader, lines), report
 
 
 def one(text: str, **layout: object) -> Example:
@@ -176,7 +180,7 @@ def test_a_long_sequence_is_refused_without_being_kept() -> None:
         yield from ("\n", "b O\n")
 
     report = ReadReport()
-    found = list(ColumnReader("f", ColumnLayout(max_tokens=10), report).read(rows()))
+    found = accepted(ColumnReader("f", ColumnLayout(max_tokens=10), report), rows())
     assert [line for line, _ in found] == [100_002]
     assert report.messages == ["f:1: the sequence has more than 10 tokens"]
 
@@ -184,7 +188,7 @@ def test_a_long_sequence_is_refused_without_being_kept() -> None:
 def test_messages_are_bounded_and_the_callback_hears_all() -> None:
     heard: list[str] = []
     report = ReadReport(max_messages=2, on_refused=lambda error: heard.append(str(error)))
-    assert not list(ColumnReader("f", ColumnLayout(), report).read(["a\n", "\n"] * 5))
+    assert not accepted(ColumnReader("f", ColumnLayout(), report), ["a\n", "\n"] * 5)
     assert (len(report.messages), len(heard)) == (2, 5)
 
 

@@ -1,10 +1,14 @@
+import bz2
 import gzip
 import io
+import lzma
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import zstandard
 
 from streamlearn.corpus.column_layout import ColumnLayout
 from streamlearn.corpus.example_reader import ExampleReader
@@ -13,6 +17,7 @@ from streamlearn.errors import Reason, RecordError, UsageError
 from streamlearn.stream.record_codec import RecordCodec
 
 ODD = Path(__file__).parents[3] / "shared" / "data" / "odd"
+PACKERS = {"gz": gzip.compress, "bz2": bz2.compress, "xz": lzma.compress, "zst": zstandard.compress}
 LINE = b'{"tokens":["a","b"],"labels":["O","B"]}\n'
 
 
@@ -52,12 +57,41 @@ def test_a_form_may_be_forced(tmp_path: Path) -> None:
     assert reader.accepted == 1
 
 
-@pytest.mark.parametrize("name", ["a.jsonl.gz", "a.gz", "a.jsonl"])
-def test_gzip_is_known_by_content(tmp_path: Path, name: str) -> None:
-    path = file(tmp_path, name, gzip.compress(LINE * 3))
+@pytest.mark.parametrize("name", ["a.jsonl.{}", "a.{}", "a.jsonl", "a.jsonl.gz"])
+@pytest.mark.parametrize(("suffix", "pack"), PACKERS.items())
+def test_compression_is_known_by_content(
+    tmp_path: Path, name: str, suffix: str, pack: Callable[[bytes], bytes]
+) -> None:
+    # Tools that append or work in parallel write several members, one after the other.
+    path = file(tmp_path, name.format(suffix), pack(LINE * 2) + pack(LINE))
     examples, reader = read(path)
     assert len(examples) == 3
     assert reader.bytes_read == reader.total_bytes == Path(path).stat().st_size
+
+
+@pytest.mark.parametrize("pack", PACKERS.values(), ids=PACKERS)
+def test_a_truncated_file_is_never_taken_for_a_whole_one(
+    tmp_path: Path, pack: Callable[[bytes], bytes]
+) -> None:
+    lines = b"".join(b'{"tokens":["w%d"],"labels":["O"]}\n' % (n * n) for n in range(5000))
+    packed = pack(lines)
+    with pytest.raises(UsageError, match=r"a\.jsonl: cannot be read after line "):
+        read(file(tmp_path, "a.jsonl", packed[: len(packed) - 9]))
+    assert len(read(file(tmp_path, "a.jsonl", packed))[0]) == 5000
+
+
+def test_rejected_sequences_keep_their_place(tmp_path: Path) -> None:
+    for name, content in (("a.jsonl", LINE + b"{}\n" + LINE), ("a.txt", b"a O\n\nb\n\nc O\n")):
+        reader = ExampleReader([file(tmp_path, name, content)])
+        kinds = [isinstance(entry, RecordError) for entry in reader.entries()]
+        assert kinds == [False, True, False]
+
+
+def test_names_of_plain_columns_do_not_apply_to_conllu(tmp_path: Path) -> None:
+    row = b"1\tgo\tgo\tVERB\tVB\t_\t0\troot\t_\t_\n"
+    for name in ("a.conllu", "a.txt"):
+        examples, _ = read(file(tmp_path, name, row), layout=ColumnLayout(names=("w",), label="xpos"))
+        assert (examples[0].labels, examples[0].columns["form"]) == (["VB"], ["go"])
 
 
 def test_places_and_counts_of_several_files(tmp_path: Path) -> None:

@@ -4,10 +4,10 @@ from hypothesis import strategies as st
 
 from streamlearn.corpus.column_layout import ColumnLayout
 from streamlearn.corpus.column_reader import ColumnReader
-from streamlearn.corpus.prediction_formats import to_columns, to_json_line
+from streamlearn.corpus.prediction_formats import to_columns, to_json_line, to_rejected_line
 from streamlearn.corpus.read_report import ReadReport
 from streamlearn.data import Alternative, Example, Prediction
-from streamlearn.errors import RecordError
+from streamlearn.errors import Reason, RecordError
 from streamlearn.stream.record_codec import decode
 
 values = st.lists(
@@ -56,3 +56,22 @@ def test_columns_can_be_read_back(words: list[str], labels: list[str]) -> None:
 def test_values_that_rows_cannot_hold_are_refused(value: str) -> None:
     with pytest.raises(RecordError, match=r"w\[1\] is .*use JSON Lines"):
         to_columns(Example({"w": ["a", value]}), Prediction(["O", "O"]))
+
+
+def test_a_record_keeps_all_its_keys_but_those_of_an_earlier_prediction() -> None:
+    record = {"id": 7, "tokens": ["a"], "labels": ["gold"], "marginals": [1.0], "more": {"x": None}}
+    example = Example({"tokens": ["a"]}, ["gold"], id="7", record=record)
+    assert (
+        to_json_line(example, Prediction(["B"]))
+        == '{"id":7,"tokens":["a"],"labels":["B"],"more":{"x":null}}\n'
+    )
+    error = RecordError(Reason.MISSING_COLUMN, "f:1: no column 'w'")
+    assert to_rejected_line(error, example) == (
+        '{"id":7,"tokens":["a"],"more":{"x":null},"rejected":{"reason":"missing_column","message":'
+        "\"f:1: no column 'w'\"}}\n"
+    )
+
+
+def test_a_number_that_json_cannot_repeat_is_refused() -> None:
+    with pytest.raises(RecordError, match="too large to be written again"):
+        to_json_line(Example({"w": ["a"]}, record={"more": float("inf")}), Prediction(["B"]))

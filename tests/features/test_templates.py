@@ -9,6 +9,7 @@ from streamlearn.features.templates import MAX_SHIFT, parse_templates
 from tests import naive
 
 COLUMNS = ["w", "pos"]
+WANTED = 'wanted %x[row,column], %t[row,column,"pattern"] or %m[row,column,"pattern"]'
 VIEWS = (
     "lower, shape, short_shape, digits, kind, has_digit, has_upper, has_hyphen, prefixN, suffixN (N = 1 … 99)"
 )
@@ -85,8 +86,49 @@ def test_comments_blank_lines_and_line_ends_of_windows_are_skipped():
     assert parse_templates("", COLUMNS) == []
 
 
-def test_a_percent_sign_that_begins_no_macro_is_text():
-    assert parse_one("U:100%|%X|%%x[0,0]x").literals == ("U:100%|%X|%", "x")
+def test_a_percent_sign_begins_a_macro_as_in_crf_plus_plus_and_wapiti():
+    unknown = (
+        "%[0,0]",
+        "%q[0,0]",
+        "%x [0,0]",
+        "%x{0,0}",
+        "%",
+        "%%x[0,0]",
+        "%x[0,0",
+        "%t[0,0]",
+        '%x[0,0,"a"]',
+    )
+    for text in unknown:
+        for line in (f"U:{text}", f"U:%x[0,0]{text}", f"B{text}", f"*{text}|%x[0,0]"):
+            with pytest.raises(ConfigError, match=r"^templates, line 1: .*wanted %x\[row,column\]"):
+                parse_one(line)
+
+
+def values(line, value):
+    return [macro.view(value) for macro in parse_one(line).macros]
+
+
+# From the pattern file that comes with Wapiti (dat/nppattern.txt), and its manual page.
+WAPITI = {
+    "U:wrd-1 X=%X[ 0,0]": ["il-2b"],
+    '*:Pre-2 X=%m[ 0,0,"^.?.?"]': ["IL"],
+    '*:Suf-3 X=%m[ 0,0,".?.?.?$"]': ["-2b"],
+    'u:suf=%M[0,0,".?.?.?.?.?.?.?$"]': ["il-2b"],
+    r'*:Caps? X=%t[ 0,0,"\u"]': ["true"],
+    r'*:AllC? X=%t[ 0,0,"^\u*$"]': ["false"],
+    r'*:InsP? X=%t[ 0,0,".\p."]': ["true"],
+    r'*:AllN? X=%T[ 0,0,"^\d*$"]/%t[0,0,"\d"]': ["false", "true"],
+    r'U:%m[0,w.lower.prefix2,"\l\l*"]': ["i"],
+}
+
+
+@pytest.mark.parametrize(("line", "found"), WAPITI.items())
+def test_the_patterns_of_wapiti(line, found):
+    assert values(line, "IL-2b") == found
+
+
+def test_the_types_of_wapiti_may_be_in_lower_case():
+    assert [parse_one(line).literals for line in ("u:a", "b", "B")] == [("U:a",), ("B",), ("B",)]
 
 
 @pytest.mark.parametrize(
@@ -94,16 +136,27 @@ def test_a_percent_sign_that_begins_no_macro_is_text():
     [
         ("X:%x[0,0]", "'X:%x[0,0]' begins with none of U, B, *, T (and # for comments)"),
         ("T:%x[0,0]", "'T:%x[0,0]' has a macro; triples of labels are plain: write T"),
-        ("u:%x[0,0]", "'u:%x[0,0]' begins with none of U, B, *, T (and # for comments)"),
+        ("t:%x[0,0]", "'t:%x[0,0]' begins with none of U, B, *, T (and # for comments)"),
         ("U:%x[0,2]", "column 2, but there are 2: w, pos"),
         ("U:%x[0,-1]", "no column '-1'; features.columns has w, pos"),
         ("U:%x[0,word]", "no column 'word'; features.columns has w, pos"),
         ("U:%x[65,0]", "row 65 is further than 64 away"),
         ("U:%x[-65,0]", "row -65 is further than 64 away"),
-        ("U:%x[0]", "'U:%x[0]' has a macro that is not %x[row,column]"),
-        ("U:%x[0,0]/%x", "'U:%x[0,0]/%x' has a macro that is not %x[row,column]"),
-        ("U:%x[a,0]", "'U:%x[a,0]' has a macro that is not %x[row,column]"),
-        ("U:%x[0,w p]", "'U:%x[0,w p]' has a macro that is not %x[row,column]"),
+        ("U:%x[0]", f"'U:%x[0]': '%x[0]' is not a macro; {WANTED}"),
+        ("U:%x[0,0]/%x", f"'U:%x[0,0]/%x': '%x' is not a macro; {WANTED}"),
+        ("U:%x[a,0]", f"'U:%x[a,0]': '%x[a,0]' is not a macro; {WANTED}"),
+        ("U:%x[0,w p]", f"'U:%x[0,w p]': '%x[0,w p]' is not a macro; {WANTED}"),
+        (
+            "U:%x[@-1,0]",
+            "'U:%x[@-1,0]': '%x[@-1,0]': wanted a row relative to the current one; rows from the ends (@) "
+            "are not supported",
+        ),
+        (
+            "U:%x[0,0] # not %x[1,0]",
+            "'U:%x[0,0] # not %x[1,0]': a macro after #, which begins a comment in Wapiti but not in CRF++; "
+            "put the comment on a line of its own",
+        ),
+        ('U:%t[0,0,"**"]', '"**": nothing to repeat before *; write \\* for the character'),
         (
             "U:%x[0,w.upper]",
             f"no view 'upper'; there are {VIEWS}",
@@ -125,7 +178,9 @@ def test_macros_reach_as_far_as_the_limit():
     assert [macro.shift for macro in template.macros] == [-MAX_SHIFT, MAX_SHIFT]
 
 
-PIECES = st.sampled_from([*"UBT*#[],0-w. \n\u2028\x00٣é", "%x", "9" * 20, ".lower", "%x[0,0]", "%x[-1,pos]"])
+PIECES = st.sampled_from(
+    [*"UBT*#[],0-w. \n\u2028\x00٣é", "%x", "9" * 20, ".lower", "%x[0,0]", "%x[-1,pos]", '%t[0,0,"', '"]']
+)
 
 
 @given(text=st.lists(PIECES, max_size=12).map("".join) | st.text(max_size=20))

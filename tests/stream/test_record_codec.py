@@ -110,7 +110,7 @@ BAD_JSON: list[tuple[bytes, Reason]] = [
     (b"", Reason.SYNTAX),
     (b"{", Reason.SYNTAX),
     (b'{"tokens":["a"]} x', Reason.SYNTAX),
-    (b"\xef\xbb\xbf{}", Reason.SYNTAX),
+    (b"\xef\xbb\xbf{}", Reason.EMPTY),
     (b'{"tokens":["\xff"]}', Reason.ENCODING),
     (b'{"tokens":["\xed\xa0\x80"]}', Reason.ENCODING),
     (b'{"tokens":["\\ud800"]}', Reason.ENCODING),
@@ -334,3 +334,35 @@ def test_too_large_is_refused(limits: dict[str, int]) -> None:
 def test_limits_themselves_are_allowed() -> None:
     value = b'{"tokens":["a","b"]}'
     assert RecordCodec(require_labels=False, max_tokens=2, max_bytes=len(value)).decode_value(value)
+
+
+def test_json_may_begin_with_a_byte_order_mark() -> None:
+    value = b'{"tokens": ["a"], "labels": ["O"]}'
+    for codec in (RecordCodec("json"), RecordCodec("auto")):
+        assert codec.decode_value(b"\xef\xbb\xbf" + value) == codec.decode_value(value)
+
+
+@pytest.mark.parametrize(
+    ("value", "meaning"),
+    [
+        (
+            b'\x00\x00\x00\x00\x07{"tokens": ["a"]}',
+            "frame of a Confluent schema registry .byte 0, schema id 7.",
+        ),
+        (b"\x00\x00\x00\x00\x07\x06abc", "plain JSON or msgpack, without a registry's serializer"),
+        (b"\x1f\x8b\x08\x00", "compressed with gzip; set compression.type"),
+        ('{"tokens": ["a"]}'.encode("utf-16"), "UTF-16, wanted UTF-8"),
+        (b"Obj\x01\x04", "an Avro file"),
+    ],
+)
+def test_values_of_other_formats_are_named(value: bytes, meaning: str) -> None:
+    with pytest.raises(RecordError, match=meaning):
+        RecordCodec("auto").decode_value(value)
+
+
+def test_a_record_is_kept_only_where_it_is_to_be_written_again() -> None:
+    value = b'{"id": 7, "tokens": ["a"], "ts": 1, "more": {"x": null}}'
+    kept = RecordCodec("json", require_labels=False, keep_record=True).decode_value(value)
+    plain = RecordCodec("json", require_labels=False).decode_value(value)
+    assert kept == plain
+    assert (kept.record, plain.record) == (json.loads(value), None)

@@ -46,12 +46,15 @@ def decode(task: Decoding, path_out: Int32s) -> None:
 
 
 @kernel
-def decode_marginals(task: Decoding, token_out: Floats, sequence_out: Floats, log_z_out: Floats) -> None:
+def decode_marginals(
+    task: Decoding, token_out: Floats, node_out: Floats, sequence_out: Floats, log_z_out: Floats
+) -> None:
     """Write the probability of the best labelling y of each sequence, among those that are allowed.
 
     Parameters
     ----------
     token_out : float64[n], P(y_t | x).
+    node_out : float64[n, L], that of every label; float64[0, 0] if not wanted.
     sequence_out, log_z_out : float64[N], log P(y | x) and log Z.
     """
     rows, n_labels, plane, share, mask, weights = task
@@ -68,6 +71,8 @@ def decode_marginals(task: Decoding, token_out: Floats, sequence_out: Floats, lo
         sequence_out[i] = best - log_z_out[i]
         for t in range(path.size):
             token_out[first + t] = out.first.node[t, path[t]]
+        if node_out.size:
+            node_out[first:last] = out.first.node[: path.size, :n_labels]
 
 
 @kernel

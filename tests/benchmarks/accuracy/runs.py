@@ -10,7 +10,8 @@ from typing import Any, Literal
 import numpy as np
 
 from streamlearn.app.build_tagger import warm_up
-from streamlearn.app.evaluate import Evaluation, open_examples
+from streamlearn.app.evaluate import Evaluation
+from streamlearn.app.open_examples import open_examples
 from streamlearn.config.learned_part import digest, learned_part
 from streamlearn.config.schema import Config
 from streamlearn.corpus.example_reader import Located

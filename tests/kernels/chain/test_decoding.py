@@ -69,12 +69,15 @@ def test_probabilities_are_those_among_what_is_allowed(problem):
     task, scored = problem
     starts = task.rows.starts
     token, sequence, log_z = np.empty(starts[-1]), np.empty(len(scored)), np.empty(len(scored))
-    decode_marginals(task, token, sequence, log_z)
+    every = np.empty((starts[-1], task.n_labels))
+    decode_marginals(task, token, every, sequence, log_z)
     for i, (labels, length, score) in enumerate(scored):
         best, path = naive.best_labelling(labels, length, score)
         wanted_log_z, node, _ = naive.chain_marginals(labels, length, score)
         assert math.isclose(log_z[i], wanted_log_z, abs_tol=1e-9)
         assert math.isclose(sequence[i], best - wanted_log_z, abs_tol=1e-9)
+        found = every[starts[i] : starts[i + 1]]
+        assert np.allclose(found, node, rtol=1e-9, atol=1e-12)
         wanted = [node[t][y] for t, y in enumerate(path)]
         assert np.allclose(token[starts[i] : starts[i + 1]], wanted, rtol=1e-9, atol=0)
 
