@@ -4,6 +4,7 @@ import logging
 import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from streamlearn.data import PartitionStatus, Position, Record, StreamIdentity, TopicPartition
@@ -149,7 +150,8 @@ class MergedSource:
             return status
         position = waiting[0].offset
         end = status.high_watermark
-        return PartitionStatus(position, end, None if end is None else max(0, end - position))
+        lag = None if end is None else max(0, end - position)
+        return replace(status, position=position, lag=lag)
 
 
 class _Wait:

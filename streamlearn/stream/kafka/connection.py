@@ -6,8 +6,9 @@
 import logging
 import ssl
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import chain, repeat
 from typing import Any, TypeVar
 
 from kafka import errors
@@ -22,6 +23,7 @@ from streamlearn.stream.kafka.client_errors import REFUSALS, TlsError, converted
 log = logging.getLogger(__name__)
 
 _SLICE_MS = 200
+RETRY_SECONDS = _SLICE_MS / 1000
 _QUIET_SECONDS = 1.0
 # Each attempt at a request gets twice the time of the one before: a stop takes effect soon, and a slow
 # network still works.
@@ -32,7 +34,7 @@ T = TypeVar("T")
 
 @dataclass(slots=True)
 class BrokerWait:
-    """Waiting for a broker, up to a timeout or until the program stops.
+    """Waiting for a broker or for the leader of a partition, up to a timeout or until the program stops.
 
     Attributes
     ----------
@@ -49,12 +51,13 @@ class BrokerWait:
     _since: float | None = field(default=None, init=False)
     _is_logged: bool = field(default=False, init=False)
 
-    def keep_waiting(self, why: BaseException | None) -> None:
+    def keep_waiting(self, why: BaseException | None, whom: str = "broker") -> None:
         """Return if the caller should wait longer; log the first time.
 
         Parameters
         ----------
         why : the most recent failure.
+        whom : what is waited for.
 
         Raises
         ------
@@ -65,17 +68,17 @@ class BrokerWait:
         waited = now - self._since
         cause = f": {reason(why)}" if why else ""
         if self.stopping():
-            raise BrokerUnavailableError(f"{self.where}: stopped while waiting for a broker{cause}")
+            raise BrokerUnavailableError(f"{self.where}: stopped while waiting for a {whom}{cause}")
         if self.timeout_seconds is not None and waited >= self.timeout_seconds:
-            raise BrokerUnavailableError(f"{self.where}: no broker answered within {waited:.0f} s{cause}")
+            raise BrokerUnavailableError(f"{self.where}: no {whom} answered within {waited:.0f} s{cause}")
         if waited >= _QUIET_SECONDS and not self._is_logged:
             self._is_logged = True
-            log.warning("%s: waiting for a broker%s", self.where, cause)
+            log.warning("%s: waiting for a %s%s", self.where, whom, cause)
 
-    def answered(self) -> None:
-        """Note that a broker answered, which ends the wait."""
+    def answered(self, whom: str = "broker") -> None:
+        """Note that what was waited for answered, which ends the wait."""
         if self._is_logged:
-            log.info("%s: connected to a broker", self.where)
+            log.info("%s: connected to a %s", self.where, whom)
         self._since, self._is_logged = None, False
 
 
@@ -85,6 +88,7 @@ class ConnectionManager(KafkaConnectionManager):
     Attributes
     ----------
     net : the event loop of the connections.
+    where : the brokers, for messages.
     answers : number of responses received from any broker.
     last_failure : most recent connection error since the last answer, or None; a refusal takes precedence.
     """
@@ -94,6 +98,7 @@ class ConnectionManager(KafkaConnectionManager):
         # kafka-python 3.0 drops this setting, and its metadata requests would create missing topics.
         self.cluster.config["allow_auto_create_topics"] = False
         self.net = net
+        self.where = wait.where
         self.answers = 0
         self.last_failure: BaseException | None = None
         self._broker_wait = wait
@@ -193,22 +198,26 @@ def retry(request: Callable[[int], T], wait: BrokerWait) -> T:
     ----------
     request : called with the milliseconds that this attempt may take.
     """
-    attempt = 0
-    while True:
+    for timeout_ms in patience():
         try:
-            answer = request(_ATTEMPTS_MS[min(attempt, len(_ATTEMPTS_MS) - 1)])
+            answer = request(timeout_ms)
         except StreamlearnError:
             raise
         except errors.RetriableError as error:
-            attempt += 1
             wait.keep_waiting(error)
             # Some attempts fail immediately while no broker is available.
-            time.sleep(_SLICE_MS / 1000)
+            time.sleep(RETRY_SECONDS)
         except Exception as error:
             raise converted(error, wait.where) from error
         else:
-            wait.answered()
-            return answer
+            break
+    wait.answered()
+    return answer
+
+
+def patience() -> Iterator[int]:
+    """Yield, without end, how many milliseconds each attempt at a request may take."""
+    return chain(_ATTEMPTS_MS, repeat(_ATTEMPTS_MS[-1]))
 
 
 def silence_client_log() -> None:
