@@ -8,17 +8,14 @@ from contextlib import AbstractContextManager, ExitStack, nullcontext
 from typing import Any
 
 import streamlearn
-from streamlearn.app.build_tagger import build_tagger, warm_up
+from streamlearn.app.build_tagger import warm_up
 from streamlearn.app.compatibility import require_same_model, require_same_stream
 from streamlearn.app.dead_letter_sink import build_bad_record_sink, build_tolerance
-from streamlearn.app.drift_watch import SNAPSHOT, build_watch
-from streamlearn.app.kafka_source import build_source
-from streamlearn.checkpoint.location import open_store
+from streamlearn.app.drift_watch import SNAPSHOT
+from streamlearn.app.parts import build_parts
 from streamlearn.checkpoint.read_progress import ReadProgress
 from streamlearn.checkpoint.reading import Loaded
-from streamlearn.checkpoint.retention import Retention
 from streamlearn.checkpoint.schedule import CheckpointSchedule
-from streamlearn.checkpoint.store import Store
 from streamlearn.checkpoint.writer import BackgroundWriter
 from streamlearn.config.learned_part import digest, learned_part
 from streamlearn.config.schema import Config
@@ -87,23 +84,23 @@ class Daemon:
         self._at_once = at_once
         self._learned = learned_part(config)
         self._digest = digest(self._learned)
-        tagger = build_tagger(config)
-        watch = build_watch(config, tagger)
-        self._state = LearningState(tagger, watch, _build_duplicates(config), build_tolerance(config))
-        self._store = _open_store(config)
-        self._source: Source = build_source(
+        parts = build_parts(
             config,
-            connect_timeout_seconds=config.source.connect_timeout_seconds,
             stopping=stopping,
             on_lost=lambda partition, count: self._observe(Gap(partition, count, lost=True)),
             on_restart=lambda reason: self._observe(ConsumerRestarted(reason)),
         )
-        self._server, telemetry = self._build_server()
+        self._state = LearningState(
+            parts.tagger, parts.watch, _build_duplicates(config), build_tolerance(config)
+        )
+        self._store = parts.store
+        self._source: Source = parts.source
+        self._server, telemetry = self._build_server(parts.access)
         self._observers: tuple[Observer, ...] = (
             *telemetry, EventLog(), Supervisor(), self._state.history, self._keep_snapshot, *observers,
         )  # fmt: skip
 
-    def _build_server(self) -> tuple[Server, tuple[Observer, ...]]:
+    def _build_server(self, access: Access) -> tuple[Server, tuple[Observer, ...]]:
         """Return the HTTP server and what it serves, which observes events."""
         config, history = self._config, self._state.history
         version, model, learner = streamlearn.__version__, config.model, config.learner.kind
@@ -116,7 +113,6 @@ class Daemon:
         )
         served = config.metrics
         try:
-            access = Access(served.tls_certificate, served.tls_key, served.username, served.password)
             server = Server(served.host, served.port, metrics.registry, health, self.status.snapshot, access)
         except TelemetryError:
             # A second daemon of one configuration finds its port in use: report the locked state instead.
@@ -274,9 +270,3 @@ def _build_duplicates(config: Config) -> Duplicates:
     source = config.source
     # One batch is learned while the next is read.
     return Duplicates(source.deduplicate, source.deduplicate_window, 2 * source.max_poll_records)
-
-
-def _open_store(config: Config) -> Store:
-    settings = config.checkpoint
-    retention = Retention(settings.keep, settings.keep_hourly, settings.keep_daily)
-    return open_store(settings.directory, retention)

@@ -17,7 +17,7 @@ from kafka.net.compat import KafkaNetClient
 from kafka.net.manager import KafkaConnectionManager
 from kafka.net.selector import NetworkSelector
 
-from streamlearn.errors import BrokerUnavailableError, StreamlearnError
+from streamlearn.errors import BrokerUnavailableError, ConfigError, StreamlearnError
 from streamlearn.stream.kafka.client_errors import REFUSALS, TlsError, converted, reason
 
 log = logging.getLogger(__name__)
@@ -28,6 +28,8 @@ _QUIET_SECONDS = 1.0
 # Each attempt at a request gets twice the time of the one before: a stop takes effect soon, and a slow
 # network still works.
 _ATTEMPTS_MS = (1000, 2000, 4000, 8000)
+
+_ANY_VERSION = (3, 9)
 
 T = TypeVar("T")
 
@@ -189,6 +191,43 @@ def connect(
             manager.net.close()
         raise converted(error, wait.where) from error
     return client, made[-1]
+
+
+def require_accepted(build: Callable[..., Any], settings: Mapping[str, Any]) -> None:
+    """Return if kafka-python can build a client of these settings, without connecting it.
+
+    Raises
+    ------
+    ConfigError
+    """
+    silence_client_log()
+    made: list[_Offline] = []
+
+    def net_client(**configs: Any) -> KafkaNetClient:
+        net = NetworkSelector(**configs)
+        made.append(_Offline(net, **configs))
+        return KafkaNetClient(net=net, manager=made[-1], **configs)
+
+    try:
+        # With a version the constructor does not ask a broker for it.
+        build(**{"api_version": _ANY_VERSION} | dict(settings), kafka_client=net_client)
+    except Exception as error:
+        raise ConfigError(f"kafka-python rejects the client settings: {reason(error)}") from error
+    finally:
+        for manager in made:
+            manager.close()
+            manager.net.close()
+
+
+class _Offline(KafkaConnectionManager):
+    """A connection manager that never connects."""
+
+    def __init__(self, net: NetworkSelector, **configs: Any) -> None:
+        super().__init__(net, **configs)
+        self.net = net
+
+    def bootstrap(self, timeout_ms: Any = None, refresh: bool = True) -> None:
+        """Do nothing."""
 
 
 def retry(request: Callable[[int], T], wait: BrokerWait) -> T:

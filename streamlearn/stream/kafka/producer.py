@@ -13,7 +13,7 @@ from kafka import KafkaAdminClient, KafkaProducer, errors
 
 from streamlearn.errors import BrokerUnavailableError, StreamlearnError
 from streamlearn.stream.kafka.client_errors import REFUSALS, converted
-from streamlearn.stream.kafka.connection import BrokerWait, connect, retry
+from streamlearn.stream.kafka.connection import BrokerWait, connect, require_accepted, retry
 from streamlearn.stream.kafka.metadata import describe
 from streamlearn.stream.kafka.settings import brokers, settings_for
 
@@ -58,20 +58,7 @@ class KafkaSink:
         connect_timeout_seconds: float | None = 30.0,
         stopping: Callable[[], bool] = lambda: False,
     ) -> None:
-        defaults = {
-            "linger_ms": 20,
-            "max_block_ms": 5000,
-            "batch_size": 256 << 10,
-            # The broker enforces its own limit, and reports it per record.
-            "max_request_size": 64 << 20,
-            "reconnect_backoff_max_ms": 2000,
-            # kafka-python's idempotent producer stops sending after one record was rejected. One request at a
-            # time keeps the order instead; a lost acknowledgement may duplicate records.
-            "enable_idempotence": False,
-            "max_in_flight_requests_per_connection": 1,
-        }
-        ours = {"acks": "all", "allow_auto_create_topics": False}
-        settings = defaults | settings_for(KafkaProducer, client, ours)
+        settings = producer_settings(client)
         self._wait = BrokerWait(brokers(client), connect_timeout_seconds, stopping)
         self._stopping = stopping
         self._topic = topic
@@ -198,6 +185,31 @@ class KafkaSink:
             self._changed.notify_all()
         if done is not None:
             done(failure)
+
+
+def producer_settings(client: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings of the producer: the given ones, and those that delivery depends on.
+
+    Raises
+    ------
+    ConfigError
+    """
+    defaults = {
+        "linger_ms": 20,
+        "max_block_ms": 5000,
+        "batch_size": 256 << 10,
+        # The broker enforces its own limit, and reports it per record.
+        "max_request_size": 64 << 20,
+        "reconnect_backoff_max_ms": 2000,
+        # kafka-python's idempotent producer stops sending after one record was rejected. One request at a
+        # time keeps the order instead; a lost acknowledgement may duplicate records.
+        "enable_idempotence": False,
+        "max_in_flight_requests_per_connection": 1,
+    }
+    ours = {"acks": "all", "allow_auto_create_topics": False}
+    found = defaults | settings_for(KafkaProducer, client, ours)
+    require_accepted(KafkaProducer, found)
+    return found
 
 
 def create_topic(

@@ -7,6 +7,8 @@ from typing import Any
 from kafka import KafkaConsumer
 
 from streamlearn.choices import OnGap
+from streamlearn.stream.kafka.client_values import require_topic_names
+from streamlearn.stream.kafka.connection import require_accepted
 from streamlearn.stream.kafka.known_offsets import Start
 from streamlearn.stream.kafka.settings import settings_for
 
@@ -72,4 +74,7 @@ def consumer_settings(client: Mapping[str, Any], settings: ReadSettings) -> dict
         "allow_auto_create_topics": False,
         "max_poll_records": settings.max_poll_records,
     }
-    return defaults | settings_for(KafkaConsumer, client, ours)
+    require_topic_names(settings.topics)
+    found = defaults | settings_for(KafkaConsumer, client, ours)
+    require_accepted(KafkaConsumer, found)
+    return found
