@@ -66,6 +66,12 @@ Kafka = Annotated[
         "STREAMLEARN_KAFKA__NAME work, too."
     ),
 ]
+Timeout = Annotated[
+    float,
+    typer.Option(
+        min=0.1, help="Give up (69) when no broker answers or acknowledges records for this many seconds."
+    ),
+]
 Strict = Annotated[
     bool, typer.Option("--strict", help="Exit with 65 if any sequence was rejected, not only if all were.")
 ]
@@ -88,6 +94,7 @@ def produce(
     limit: Limit = None,
     create_topic: CreateTopic = None,
     kafka: Kafka = None,
+    timeout: Timeout = 30.0,
     strict: Strict = False,
 ) -> None:
     """Send sequences from files to a topic.
@@ -108,7 +115,7 @@ def produce(
         codec=RecordCodec("json", require_labels=False),
         encoding=encoding,
     )
-    options = ProduceOptions(topic, format, key, repeat, rate, limit, create_topic)
+    options = ProduceOptions(topic, format, key, repeat, rate, limit, create_topic, timeout)
     run = ProduceRun(reader, client_settings(bootstrap_servers, kafka or []), options)
     try:
         with _progress(run) as on_sent:

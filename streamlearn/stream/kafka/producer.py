@@ -37,6 +37,8 @@ class KafkaSink:
     topic : name of an existing topic.
     max_in_flight_bytes : `send` blocks while more than this is unacknowledged.
     connect_timeout_seconds : how long to wait for a broker at the start; None waits indefinitely.
+    silence_seconds : `send` raises when records have been unacknowledged for longer; None waits for each as
+        long as the client's `delivery_timeout_ms`.
     stopping : polled while waiting; True ends the wait with BrokerUnavailableError.
 
     Attributes
@@ -56,6 +58,7 @@ class KafkaSink:
         *,
         max_in_flight_bytes: int = 32 << 20,
         connect_timeout_seconds: float | None = 30.0,
+        silence_seconds: float | None = None,
         stopping: Callable[[], bool] = lambda: False,
     ) -> None:
         settings = producer_settings(client)
@@ -64,6 +67,8 @@ class KafkaSink:
         self._topic = topic
         self._limit = max_in_flight_bytes
         self._in_flight_bytes = 0
+        self._silence_seconds = silence_seconds
+        self._silent_since = time.monotonic()
         self._changed = threading.Condition()
         self.delivered = 0
         self.failed = 0
@@ -96,7 +101,7 @@ class KafkaSink:
         Raises
         ------
         AuthenticationError : the broker denies access, and would deny it for every record.
-        BrokerUnavailableError : the program stopped while the record was waiting.
+        BrokerUnavailableError : the program stopped while the record was waiting, or no broker acknowledges.
         """
         size = len(key or b"") + len(value or b"") + _RECORD_BYTES
         self._reserve(size)
@@ -159,14 +164,26 @@ class KafkaSink:
 
     def _reserve(self, size: int) -> None:
         with self._changed:
+            if not self._in_flight_bytes:
+                self._silent_since = time.monotonic()
+            self._require_answers()
             # A record larger than the limit is sent on its own.
             while self._in_flight_bytes and self._in_flight_bytes + size > self._limit:
+                self._require_answers()
                 if self._stopping():
                     raise BrokerUnavailableError(
                         f"{self._wait.where}: stopped while a record was waiting to be sent"
                     )
                 self._changed.wait(_SLICE_SECONDS)
             self._in_flight_bytes += size
+
+    def _require_answers(self) -> None:
+        silent = time.monotonic() - self._silent_since
+        if self._silence_seconds is not None and silent > self._silence_seconds:
+            raise BrokerUnavailableError(
+                f"{self._wait.where}: no broker has acknowledged a record for {self._topic} within "
+                f"{self._silence_seconds:g} s"
+            )
 
     def _settle(
         self,
@@ -177,6 +194,8 @@ class KafkaSink:
         failure = None if error is None else converted(error, self._topic)
         with self._changed:
             self._in_flight_bytes -= size
+            if not isinstance(failure, BrokerUnavailableError):
+                self._silent_since = time.monotonic()
             if failure is None:
                 self.delivered += 1
             else:
