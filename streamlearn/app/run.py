@@ -19,6 +19,7 @@ from streamlearn.checkpoint.schedule import CheckpointSchedule
 from streamlearn.checkpoint.writer import BackgroundWriter
 from streamlearn.config.learned_part import digest, learned_part
 from streamlearn.config.schema import Config
+from streamlearn.daemon.catch_up import CatchUp
 from streamlearn.daemon.checkpointer import Checkpointer, RunInfo
 from streamlearn.daemon.duplicates import Duplicates
 from streamlearn.daemon.intake import BatchReader
@@ -62,6 +63,7 @@ class Daemon:
     stopping : asked after every batch, and while waiting for a broker, whether a stop was requested.
     observers : called with every event, besides metrics, health and log.
     at_once : returns a context in which a requested stop may end the process immediately.
+    until_caught_up : also stop when everything is learned that was there at the start.
 
     Attributes
     ----------
@@ -78,10 +80,13 @@ class Daemon:
         stopping: Callable[[], bool],
         observers: Iterable[Observer] = (),
         at_once: Callable[[], AbstractContextManager[None]] = nullcontext,
+        *,
+        until_caught_up: bool = False,
     ) -> None:
         self._config = config
         self._stopping = stopping
         self._at_once = at_once
+        self._until_caught_up = until_caught_up
         self._learned = learned_part(config)
         self._digest = digest(self._learned)
         parts = build_parts(
@@ -136,8 +141,8 @@ class Daemon:
             with ExitStack() as stack:
                 stack.enter_context(self._server)
                 emit(_logger, logging.INFO, "metrics", url=f"{self.url}/metrics")
-                loop = self._prepare(stack)
-                loop.run(self._stopping)
+                loop, caught_up = self._prepare(stack)
+                loop.run(lambda: self._stopping() or caught_up())
                 emit(_logger, logging.INFO, "stopped_at", positions=format_positions(loop.positions))
         except BaseException as error:
             # A stop while waiting for a broker is not a failure.
@@ -146,7 +151,8 @@ class Daemon:
                 raise
         self._observe(StateChanged("stopped"))
 
-    def _prepare(self, stack: ExitStack) -> Loop:
+    def _prepare(self, stack: ExitStack) -> tuple[Loop, Callable[[], bool]]:
+        """Return the loop, and whether it may end because it has caught up."""
         loaded = self._load(stack)
         with self._at_once():
             warm_up(self._config, lambda text: emit(_logger, logging.INFO, text))
@@ -170,7 +176,9 @@ class Daemon:
         run = self._describe_run(identity, order(), seq)
         checkpointer = self._build_checkpointer(stack, run)
         sink = build_bad_record_sink(self._config, stack, self._stopping, self._observe)
-        return Loop(source, positions, self._build_reader(), sink, pipeline, checkpointer, self._observe)
+        caught_up = CatchUp(source) if self._until_caught_up else lambda: False
+        reader = self._build_reader()
+        return Loop(source, positions, reader, sink, pipeline, checkpointer, self._observe), caught_up
 
     def _load(self, stack: ExitStack) -> Loaded | None:
         """Lock the state and return its newest checkpoint, if it can be continued."""

@@ -1,6 +1,7 @@
 """`streamlearn run`: start the daemon."""
 
 import logging
+from typing import Annotated
 
 import typer
 
@@ -9,7 +10,16 @@ from streamlearn.cli.options import ConfigFile, Set
 _logger = logging.getLogger(__name__)
 
 
-def run(config: ConfigFile, set_: Set = None) -> None:
+UntilCaughtUp = Annotated[
+    bool,
+    typer.Option(
+        "--until-caught-up",
+        help="Save a checkpoint and exit with 0 once all is learned that was in the topics at the start.",
+    ),
+]
+
+
+def run(config: ConfigFile, set_: Set = None, until_caught_up: UntilCaughtUp = False) -> None:
     """Learn from Kafka until stopped, starting from the newest checkpoint.
 
     SIGTERM and Ctrl-C stop cleanly: the current batch is finished and saved. A second signal stops at once,
@@ -27,7 +37,8 @@ def run(config: ConfigFile, set_: Set = None) -> None:
             from streamlearn.app.run import Daemon
 
         try:
-            Daemon(settings, stopping, at_once=stopping.at_once).run()
+            daemon = Daemon(settings, stopping, at_once=stopping.at_once, until_caught_up=until_caught_up)
+            daemon.run()
         except StreamlearnError as error:
             # One line, in the format of the log.
             emit(_logger, logging.ERROR, "failed", error=str(error), exit_code=error.exit_code)

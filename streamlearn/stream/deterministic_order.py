@@ -93,6 +93,11 @@ class MergedSource:
         """Return the status of each partition; records that wait for their turn count as unread."""
         return {tp: self._status(tp, status) for tp, status in self._source.status().items()}
 
+    def has_read_to(self, ends: Mapping[TopicPartition, int]) -> bool:
+        """Return whether the partition whose turn it is has no record before its end, so that all wait."""
+        tp = self._turn()
+        return self.status()[tp].position >= ends[tp]
+
     @property
     def connected(self) -> bool:
         """Whether a broker answered recently."""

@@ -25,10 +25,17 @@ class Run:
 
     started: ClassVar[list["Run"]] = []
 
-    def __init__(self, config: Path) -> None:
+    def __init__(self, config: Path, *options: str) -> None:
         self.started.append(self)
         self._log = (config.parent / "log").open("ab")
-        command = [sys.executable, "-c", "from streamlearn.cli.main import main; main()", "run", str(config)]
+        command = [
+            sys.executable,
+            "-c",
+            "from streamlearn.cli.main import main; main()",
+            "run",
+            str(config),
+            *options,
+        ]
         self.process = subprocess.Popen(command, stderr=self._log)
 
     def end(self, number: signal.Signals) -> int:

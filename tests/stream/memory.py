@@ -122,6 +122,9 @@ class MemorySource:
         }
         return known | absent
 
+    def has_read_to(self, ends: Mapping[TopicPartition, int]) -> bool:
+        return all(self._next[tp] >= end for tp, end in ends.items())
+
     def commit(self, positions: Mapping[TopicPartition, Position]) -> None:
         self.committed = dict(positions)
 

@@ -221,6 +221,11 @@ class KafkaSource:
             return found
         return {tp: replace(at, high_watermark=None, lag=None) for tp, at in found.items()}
 
+    def has_read_to(self, ends: Mapping[TopicPartition, int]) -> bool:
+        """Return whether all records before these ends were returned."""
+        found = self.status()
+        return all(found[tp].position >= end for tp, end in ends.items())
+
     @property
     def connected(self) -> bool:
         """Whether a broker answered recently."""
