@@ -22,7 +22,12 @@ from streamlearn.stream.kafka.connection import (
     connect,
     patience,
 )
-from streamlearn.stream.kafka.known_offsets import Start, known_offsets
+from streamlearn.stream.kafka.known_offsets import (
+    Start,
+    ask_for_leaders,
+    has_leader,
+    known_offsets,
+)
 from streamlearn.stream.kafka.liveness import AnswerMonitor, LeaderMonitor, TopicMonitor
 from streamlearn.stream.kafka.metadata import Cluster, describe
 from streamlearn.stream.kafka.offset_publisher import OffsetPublisher
@@ -167,7 +172,7 @@ class KafkaSource:
         lost: dict[TopicPartition, int] = {}
         # Leaders may be elected at this moment, or take long to answer.
         for timeout_ms in islice(patience(), _OPEN_ATTEMPTS):
-            lost |= reader.admit(timeout_ms)
+            lost |= reader.admit(reader.pending, timeout_ms)
             if not reader.pending or self._stopping():
                 break
             time.sleep(RETRY_SECONDS)
@@ -198,7 +203,7 @@ class KafkaSource:
             log.info("new partitions: %s", ", ".join(map(str, sorted(added))))
             reader.expect(dict.fromkeys(added))
         session.leaders.look(reader.partitions)
-        self._admit(reader)
+        self._admit(session, reader)
         self._look_for_stalls(session, reader)
         return polled[0] if len(polled) == 1 else list(chain.from_iterable(polled))
 
@@ -269,11 +274,14 @@ class KafkaSource:
         start = self._settings.start
         return start_offsets(session.consumer, session.manager, partitions, start, self._wait)
 
-    def _admit(self, reader: PartitionReader) -> None:
+    def _admit(self, session: _Session, reader: PartitionReader) -> None:
         """Try to read the partitions that are waited for."""
         if not reader.pending or self._clock() < self._next_admission:
             return
-        for tp, count in reader.admit(_REQUEST_MS).items():
+        led = [tp for tp in reader.pending if has_leader(session.manager, tp)]
+        if len(led) < len(reader.pending):
+            ask_for_leaders(session.manager, reader.pending)
+        for tp, count in reader.admit(led, _REQUEST_MS).items():
             self._on_lost(tp, count)
         # A leader that answers but does not return the last record would hold up the others each time.
         self._next_admission = self._clock() + _ADMIT_SECONDS

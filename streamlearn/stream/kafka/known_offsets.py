@@ -57,6 +57,13 @@ def has_leader(manager: ConnectionManager, tp: TopicPartition) -> bool:
     return manager.cluster.leader_for_partition(KafkaPartition(*tp)) not in _NO_LEADER
 
 
+def ask_for_leaders(manager: ConnectionManager, partitions: Iterable[TopicPartition]) -> None:
+    """Let the client ask who leads these partitions, without waiting for the answer."""
+    for topic in {tp.topic for tp in partitions}:
+        manager.cluster.add_topic(topic)
+    manager.cluster.request_update()
+
+
 def _found(offsets: Mapping[TopicPartition, int | None]) -> dict[TopicPartition, int]:
     return {tp: offset for tp, offset in offsets.items() if offset is not None}
 

@@ -15,7 +15,7 @@ from streamlearn.errors import StreamError
 from streamlearn.stream.kafka.admission import admit
 from streamlearn.stream.kafka.client_errors import REFUSALS, converted, reason
 from streamlearn.stream.kafka.connection import ConnectionManager
-from streamlearn.stream.kafka.known_offsets import known_offsets
+from streamlearn.stream.kafka.known_offsets import has_leader, known_offsets
 from streamlearn.stream.kafka.positions import fetch_position, lost_records, native, place
 
 log = logging.getLogger(__name__)
@@ -66,14 +66,14 @@ class PartitionReader:
         """Read these partitions, too, from their positions or beginnings, once `admit` finds their leader."""
         self._pending |= positions
 
-    def admit(self, timeout_ms: int) -> Mapping[TopicPartition, int]:
-        """Start to read the expected partitions whose leader answers; return what they have lost.
+    def admit(self, among: Iterable[TopicPartition], timeout_ms: int) -> Mapping[TopicPartition, int]:
+        """Start to read those of these expected partitions whose leader answers; return what they have lost.
 
         Raises
         ------
         StreamError, AuthenticationError : as in `admission.admit`.
         """
-        answering = known_offsets(self.consumer, self.manager, self._pending, "earliest", timeout_ms)
+        answering = known_offsets(self.consumer, self.manager, among, "earliest", timeout_ms)
         if not answering:
             return {}
         fetched = self._fetched
@@ -117,7 +117,8 @@ class PartitionReader:
 
     def ends(self, partitions: Iterable[TopicPartition]) -> dict[TopicPartition, int]:
         """Return the end offsets of the partitions whose leader answers now."""
-        ends = known_offsets(self.consumer, self.manager, partitions, "latest", _REQUEST_MS)
+        led = [tp for tp in partitions if has_leader(self.manager, tp)]
+        ends = known_offsets(self.consumer, self.manager, led, "latest", _REQUEST_MS)
         self._ends |= ends
         return ends
 
