@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from itertools import chain, repeat
 from typing import Any, TypeVar
 
+from kafka import TopicPartition as KafkaPartition
 from kafka import errors
 from kafka.future import Future
 from kafka.net.compat import KafkaNetClient
@@ -99,6 +100,8 @@ class ConnectionManager(KafkaConnectionManager):
         super().__init__(net, **configs)
         # kafka-python 3.0 drops this setting, and its metadata requests would create missing topics.
         self.cluster.config["allow_auto_create_topics"] = False
+        self._leader_for_partition = self.cluster.leader_for_partition
+        self.cluster.leader_for_partition = self._leader  # type: ignore[method-assign]
         self.net = net
         self.where = wait.where
         self.answers = 0
@@ -129,6 +132,13 @@ class ConnectionManager(KafkaConnectionManager):
         if future.exception is not None:
             raise future.exception
         self._broker_wait.answered()
+
+    def _leader(self, partition: KafkaPartition) -> int | None:
+        """Return the node that leads a partition, -1 if there is none, None if the partition is unknown."""
+        leader: int | None = self._leader_for_partition(partition)
+        # A broker may name a new leader of which the client has no address yet. kafka-python 3.0 would raise
+        # on every poll, for all partitions; for one without a leader it asks for the addresses again.
+        return leader if leader is None or self.cluster.broker_metadata(leader) else -1
 
     def _answered(self, _: object) -> None:
         self.answers += 1

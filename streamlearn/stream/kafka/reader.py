@@ -171,7 +171,7 @@ class PartitionReader:
             raise StreamError(f"{self.manager.where}: the log was truncated: {reason(error)}") from error
         elif isinstance(error, REFUSALS):
             raise converted(error, self.manager.where) from error
-        elif isinstance(error, errors.RetriableError):
+        elif isinstance(error, errors.RetriableError | errors.UnknownBrokerIdError):
             log.debug("%s: %s", self.manager.where, reason(error))
             time.sleep(0.1)
         else:
