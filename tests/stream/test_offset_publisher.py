@@ -6,6 +6,7 @@ import pytest
 from kafka import errors
 from kafka.net.selector import NetworkSelector
 
+from streamlearn.data import Position, TopicPartition
 from streamlearn.stream.kafka.connection import BrokerWait, ConnectionManager
 from streamlearn.stream.kafka.offset_publisher import OffsetPublisher
 
@@ -36,6 +37,21 @@ def test_a_coordinator_that_is_away_is_news_once_it_lasts(
     [message] = caplog.messages
     assert "learning continues" in message
     assert publisher.refusal is None
+
+
+def test_a_commit_that_failed_is_repeated_while_the_stream_is_idle(
+    publisher: OffsetPublisher, clock: list[float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    commits: list[float] = []
+    monkeypatch.setattr(publisher._coordinator, "commit_offsets_async", lambda *_: commits.append(clock[0]))
+    publisher.publish({TopicPartition("orders", 0): Position(3)})
+    publisher._published({}, TRANSIENT)
+    for clock[0] in range(1, 12):
+        publisher.follow()
+    publisher._published({}, "done")
+    for clock[0] in range(12, 30):
+        publisher.follow()
+    assert commits == [0, 5, 10]
 
 
 def test_another_error_is_news_at_once(publisher: OffsetPublisher, caplog: pytest.LogCaptureFixture) -> None:

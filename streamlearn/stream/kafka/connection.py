@@ -100,6 +100,8 @@ class ConnectionManager(KafkaConnectionManager):
         super().__init__(net, **configs)
         # kafka-python 3.0 drops this setting, and its metadata requests would create missing topics.
         self.cluster.config["allow_auto_create_topics"] = False
+        self._all_bootstrap_brokers = self.cluster.bootstrap_brokers
+        self.cluster.bootstrap_brokers = self._bootstrap_brokers  # type: ignore[method-assign]
         self._leader_for_partition = self.cluster.leader_for_partition
         self.cluster.leader_for_partition = self._leader  # type: ignore[method-assign]
         self.net = net
@@ -132,6 +134,12 @@ class ConnectionManager(KafkaConnectionManager):
         if future.exception is not None:
             raise future.exception
         self._broker_wait.answered()
+
+    def _bootstrap_brokers(self) -> list[Any]:
+        """Return the brokers that may be tried now; all if each has just failed."""
+        # kafka-python 3.0 chooses at random, and sits out the backoff of one that is down.
+        brokers = self._all_bootstrap_brokers()
+        return [broker for broker in brokers if self.connection_delay(broker.node_id) <= 0] or brokers
 
     def _leader(self, partition: KafkaPartition) -> int | None:
         """Return the node that leads a partition, -1 if there is none, None if the partition is unknown."""

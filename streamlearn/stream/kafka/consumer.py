@@ -22,12 +22,7 @@ from streamlearn.stream.kafka.connection import (
     connect,
     patience,
 )
-from streamlearn.stream.kafka.known_offsets import (
-    Start,
-    ask_for_leaders,
-    has_leader,
-    known_offsets,
-)
+from streamlearn.stream.kafka.known_offsets import Start, ask_for_leaders, has_leader, known_offsets
 from streamlearn.stream.kafka.liveness import AnswerMonitor, LeaderMonitor, TopicMonitor
 from streamlearn.stream.kafka.metadata import Cluster, describe
 from streamlearn.stream.kafka.offset_publisher import OffsetPublisher
@@ -193,11 +188,13 @@ class KafkaSource:
         session.answers.end()
         if not session.answers.recent and isinstance(session.manager.last_failure, REFUSALS):
             raise converted(session.manager.last_failure, self._wait.where)
-        if session.publisher is not None and session.publisher.refusal is not None:
-            raise AuthenticationError(
-                f"{self._wait.where}: not permitted to commit offsets of the group "
-                f"{self._settings.group_id!r}; grant READ on it, or set source.group to ''"
-            )
+        if session.publisher is not None:
+            session.publisher.follow()
+            if session.publisher.refusal is not None:
+                raise AuthenticationError(
+                    f"{self._wait.where}: not permitted to commit offsets of the group "
+                    f"{self._settings.group_id!r}; grant READ on it, or set source.group to ''"
+                )
         added = session.watch.look(reader.partitions)
         if added and self._partitions is None and self._settings.follow:
             log.info("new partitions: %s", ", ".join(map(str, sorted(added))))

@@ -22,6 +22,7 @@ log = logging.getLogger(__name__)
 _CLOSE_MS = 2000
 # A new cluster has no coordinator of groups for some seconds, and elections take a while.
 _QUIET_SECONDS = 30.0
+_RETRY_SECONDS = 5.0
 
 
 class OffsetPublisher:
@@ -54,6 +55,7 @@ class OffsetPublisher:
         self._offsets: dict[KafkaPartition, OffsetAndMetadata] = {}
         self._clock = clock
         self._failing_since: float | None = None
+        self._retry_at = 0.0
         self._is_logged = False
         self._ever = False
         self.refusal: errors.KafkaError | None = None
@@ -64,10 +66,21 @@ class OffsetPublisher:
         if not offsets:
             return
         self._offsets = offsets
+        self._commit()
+
+    def _commit(self) -> None:
         try:
             self._coordinator.commit_offsets_async(self._offsets, self._published)
         except errors.KafkaError as error:
-            self._published(offsets, error)
+            self._published(self._offsets, error)
+
+    def follow(self) -> None:
+        """Note the results of commits, and repeat one that failed; to be called after every poll."""
+        # The client reports a result only with the next commit, which an idle stream does not have.
+        self._coordinator._invoke_completed_offset_commit_callbacks()  # type: ignore[attr-defined]
+        if self._failing_since is not None and self._clock() >= self._retry_at:
+            self._retry_at = self._clock() + _RETRY_SECONDS
+            self._commit()
 
     def close(self) -> None:
         """Wait up to two seconds for the last commit to be acknowledged."""
@@ -86,6 +99,8 @@ class OffsetPublisher:
             self._ever, self._failing_since, self._is_logged = True, None, False
             return
         now = self._clock()
+        if self._failing_since is None:
+            self._retry_at = now + _RETRY_SECONDS
         self._failing_since = now if self._failing_since is None else self._failing_since
         quiet = _QUIET_SECONDS if isinstance(response, errors.RetriableError) else 0.0
         if not self._is_logged and now - self._failing_since >= quiet:
