@@ -137,11 +137,13 @@ class PartitionStatus:
     position : offset of the next record to be polled.
     high_watermark : offset after the last record of the broker; None before the first fetch.
     lag : records between the two, never negative; None while unknown.
+    has_leader : False while no broker leads the partition, so that it cannot be read.
     """
 
     position: int
     high_watermark: int | None
     lag: int | None
+    has_leader: bool = True
 
 
 @dataclass(frozen=True, slots=True)

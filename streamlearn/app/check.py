@@ -3,11 +3,9 @@
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from streamlearn.app.build_tagger import build_tagger
 from streamlearn.app.compatibility import require_same_model, require_same_stream
-from streamlearn.app.drift_watch import build_watch
 from streamlearn.app.kafka_source import build_source
-from streamlearn.checkpoint.location import open_store
+from streamlearn.app.parts import build_parts
 from streamlearn.checkpoint.reading import Loaded
 from streamlearn.checkpoint.store import Store
 from streamlearn.config.load import load
@@ -34,19 +32,18 @@ def check(path: Path, overrides: Sequence[str], live: bool, timeout_seconds: flo
     """
     try:
         config = load(path, overrides)
-        tagger = build_tagger(config)
-        build_watch(config, tagger)
-        store = open_store(config.checkpoint.directory)
+        parts = build_parts(config)
     except ConfigError as error:
         yield from (Finding("config", False, problem, error.exit_code) for problem in error.problems)
         return
     reads = ", ".join(config.features.columns) if config.features.templates else "ready-made features"
-    labels = f", {len(tagger.labels)} known labels" if tagger.labels else ""
+    known = parts.tagger.labels
+    labels = f", {len(known)} known labels" if known else ""
     learner = f"learner {config.learner.kind}"
     yield Finding("config", True, f"{path}: model {config.model}, {learner}, reads {reads}{labels}")
-    yield from _memory(tagger)
+    yield from _memory(parts.tagger)
     if live:
-        yield from _check_live(config, store, timeout_seconds)
+        yield from _check_live(config, parts.store, timeout_seconds)
 
 
 def _memory(tagger: Tagger) -> Iterator[Finding]:

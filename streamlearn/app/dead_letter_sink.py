@@ -14,7 +14,8 @@ from streamlearn.events import DeadLettered, Observer, Rejected
 from streamlearn.stream.deadletters.dead_letter import DeadLetter
 from streamlearn.stream.deadletters.outbox import Outbox
 from streamlearn.stream.deadletters.spool import Spool
-from streamlearn.stream.kafka.producer import KafkaSink
+from streamlearn.stream.kafka.client_values import require_topic_names
+from streamlearn.stream.kafka.producer import KafkaSink, producer_settings
 from streamlearn.telemetry.logs import emit
 
 _logger = logging.getLogger(__name__)
@@ -39,7 +40,6 @@ def build_bad_record_sink(
     ------
     StreamError, BrokerUnavailableError, AuthenticationError : the topic cannot be written, and
         dead_letters.on_unavailable does not allow the file instead.
-    ConfigError : the directory of the file is missing.
     """
     settings = config.dead_letters
     if settings.policy != "dead_letter":
@@ -47,8 +47,6 @@ def build_bad_record_sink(
     path = spool_path(config)
     spool = None
     if path and settings.uses_file:
-        if not path.parent.is_dir():
-            raise ConfigError(f"dead_letters.file: {path.parent}: no such directory; create it")
         spool = Spool(path)
     sink = _open_topic(config, stopping, is_needed=spool is None) if settings.topic else None
     if sink:
@@ -56,6 +54,25 @@ def build_bad_record_sink(
     return DeadLetterSink(
         Outbox(sink, spool, lambda outcome, count: observe(DeadLettered(outcome, count))), config.model
     )
+
+
+def require_places(config: Config) -> None:
+    """Return if dead letters can be written where they are configured to go, as far as no broker is needed.
+
+    Raises
+    ------
+    ConfigError : the directory of the file is missing, or the client rejects its settings.
+    """
+    settings = config.dead_letters
+    if settings.policy != "dead_letter":
+        return
+    folder, state = settings.file and settings.file.parent, config.checkpoint.local
+    # The state directory is created at the first start.
+    if settings.uses_file and folder and not folder.is_dir() and folder != state:
+        raise ConfigError(f"dead_letters.file: {folder}: no such directory; create it")
+    if settings.topic is not None:
+        require_topic_names([settings.topic])
+        producer_settings(config.kafka)
 
 
 def spool_path(config: Config) -> Path | None:

@@ -11,7 +11,7 @@ from typing import Self
 from streamlearn.app.dead_letter_sink import spool_path
 from streamlearn.checkpoint.reading import system_errors
 from streamlearn.config.schema import Config
-from streamlearn.errors import ConfigError, StreamlearnError, UsageError
+from streamlearn.errors import BrokerUnavailableError, ConfigError, StreamlearnError, UsageError
 from streamlearn.stream.deadletters.dead_letter import REPLAYED, DeadLetter
 from streamlearn.stream.deadletters.spool import read_spool
 from streamlearn.stream.kafka.consumer import KafkaSource
@@ -89,6 +89,9 @@ def _from_topic(config: Config) -> Iterator[DeadLetter]:
     source = KafkaSource(config.kafka, settings)
     try:
         source.open(source.start_positions())
+        without = [str(tp) for tp, status in source.status().items() if not status.has_leader]
+        if without:
+            raise BrokerUnavailableError(f"no broker leads {', '.join(without)}: try again later")
         while any(status.lag != 0 for status in source.status().values()):
             for record in source.poll(0.5):
                 letter = DeadLetter.from_record(record)

@@ -30,6 +30,7 @@ class ProduceOptions:
     rate : sequences per second at most; None for as many as possible.
     limit : stop after this many sequences; None sends all.
     partitions : of the topic, which is created if it is missing; None never creates it.
+    timeout_seconds : how long to wait for a broker, and at the end for acknowledgements.
     """
 
     topic: str
@@ -39,6 +40,7 @@ class ProduceOptions:
     rate: float | None = None
     limit: int | None = None
     partitions: int | None = None
+    timeout_seconds: float = 30.0
 
 
 class ProduceRun:
@@ -94,15 +96,24 @@ class ProduceRun:
         """
         options, begin = self._options, time.monotonic()
         with self._interrupt as interrupt:
+            patience: dict[str, Any] = {
+                "connect_timeout_seconds": options.timeout_seconds,
+                "stopping": self._is_stopped,
+            }
             if options.partitions is not None:
-                create_topic(self._client, options.topic, options.partitions, stopping=self._is_stopped)
-            sink = self._sink = KafkaSink(self._client, options.topic, stopping=self._is_stopped)
+                create_topic(self._client, options.topic, options.partitions, **patience)
+            silence = options.timeout_seconds
+            sink = self._sink = KafkaSink(self._client, options.topic, silence_seconds=silence, **patience)
             feeder = self._feeder = Feeder(sink, options.content_type, options.key)
             try:
                 pace = RateLimit(options.rate, sleep=interrupt.sleep)
                 feeder.feed(interrupt.until(self._examples()), pace, on_sent)
+                sink.flush(options.timeout_seconds)
+            except UsageError:
+                # What came before the mistake is still delivered.
+                sink.flush(options.timeout_seconds)
+                raise
             finally:
-                sink.flush()
                 sink.close()
                 self._seconds = time.monotonic() - begin
 

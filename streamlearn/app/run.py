@@ -8,21 +8,19 @@ from contextlib import AbstractContextManager, ExitStack, nullcontext
 from typing import Any
 
 import streamlearn
-from streamlearn.app.build_tagger import build_tagger, warm_up
+from streamlearn.app.build_tagger import warm_up
 from streamlearn.app.compatibility import require_same_model, require_same_stream
 from streamlearn.app.dead_letter_sink import build_bad_record_sink, build_tolerance
-from streamlearn.app.drift_watch import SNAPSHOT, build_watch
-from streamlearn.app.kafka_source import build_source
+from streamlearn.app.drift_watch import SNAPSHOT
+from streamlearn.app.parts import build_parts
 from streamlearn.app.reload import LiveSettings
-from streamlearn.checkpoint.location import open_store
 from streamlearn.checkpoint.read_progress import ReadProgress
 from streamlearn.checkpoint.reading import Loaded
-from streamlearn.checkpoint.retention import Retention
 from streamlearn.checkpoint.schedule import CheckpointSchedule
-from streamlearn.checkpoint.store import Store
 from streamlearn.checkpoint.writer import BackgroundWriter
 from streamlearn.config.learned_part import digest, learned_part
 from streamlearn.config.schema import Config
+from streamlearn.daemon.catch_up import CatchUp
 from streamlearn.daemon.checkpointer import Checkpointer, RunInfo
 from streamlearn.daemon.duplicates import Duplicates
 from streamlearn.daemon.intake import BatchReader
@@ -70,6 +68,7 @@ class Daemon:
     at_once : returns a context in which a requested stop may end the process immediately.
     reread : asked after every batch for the configuration to change to; None if there is no change.
     run_id : of this run, in checkpoints; default a new one.
+    until_caught_up : also stop when everything is learned that was there at the start.
 
     Attributes
     ----------
@@ -88,33 +87,36 @@ class Daemon:
         at_once: Callable[[], AbstractContextManager[None]] = nullcontext,
         reread: Callable[[], Config | None] = lambda: None,
         run_id: str = "",
+        *,
+        until_caught_up: bool = False,
     ) -> None:
         self._config = config
         self._stopping = stopping
         self._at_once = at_once
         self._reread = reread
         self._run_id = run_id or uuid.uuid4().hex
+        self._until_caught_up = until_caught_up
         self._learned = learned_part(config)
         self._digest = digest(self._learned)
-        tagger = build_tagger(config)
-        watch = build_watch(config, tagger)
-        self._state = LearningState(tagger, watch, _build_duplicates(config), build_tolerance(config))
-        self._store = _open_store(config)
         self._schedule = CheckpointSchedule(config.checkpoint.every_seconds, config.checkpoint.every_records)
-        self._live = LiveSettings(config, self._state, self._schedule, lambda event: self._observe(event))
-        self._source: Source = build_source(
+        parts = build_parts(
             config,
-            connect_timeout_seconds=config.source.connect_timeout_seconds,
             stopping=stopping,
             on_lost=lambda partition, count: self._observe(Gap(partition, count, lost=True)),
             on_restart=lambda reason: self._observe(ConsumerRestarted(reason)),
         )
-        self._server, telemetry = self._build_server()
+        self._state = LearningState(
+            parts.tagger, parts.watch, _build_duplicates(config), build_tolerance(config)
+        )
+        self._live = LiveSettings(config, self._state, self._schedule, lambda event: self._observe(event))
+        self._store = parts.store
+        self._source: Source = parts.source
+        self._server, telemetry = self._build_server(parts.access)
         self._observers: tuple[Observer, ...] = (
             *telemetry, EventLog(), Supervisor(), self._state.history, self._keep_snapshot, *observers,
         )  # fmt: skip
 
-    def _build_server(self) -> tuple[Server, tuple[Observer, ...]]:
+    def _build_server(self, access: Access) -> tuple[Server, tuple[Observer, ...]]:
         """Return the HTTP server and what it serves, which observes events."""
         config, history = self._config, self._state.history
         version, model, learner = streamlearn.__version__, config.model, config.learner.kind
@@ -129,7 +131,6 @@ class Daemon:
         )
         served = config.metrics
         try:
-            access = Access(served.tls_certificate, served.tls_key, served.username, served.password)
             server = Server(served.host, served.port, metrics.registry, health, self.status.snapshot, access)
         except TelemetryError:
             # A second daemon of one configuration finds its port in use: report the locked state instead.
@@ -154,8 +155,8 @@ class Daemon:
                 stack.enter_context(self._server)
                 emit(_logger, logging.INFO, "metrics", url=f"{self.url}/metrics")
                 self._observe(Configured(self._config.checkpoint.every_seconds))
-                loop = self._prepare(stack)
-                loop.run(self._must_stop)
+                loop, caught_up = self._prepare(stack)
+                loop.run(lambda: self._must_stop() or caught_up())
                 emit(_logger, logging.INFO, "stopped_at", positions=format_positions(loop.positions))
         except BaseException as error:
             # A stop while waiting for a broker is not a failure.
@@ -174,7 +175,8 @@ class Daemon:
             self._observe(ReloadFailed(str(error)))
         return self._stopping()
 
-    def _prepare(self, stack: ExitStack) -> Loop:
+    def _prepare(self, stack: ExitStack) -> tuple[Loop, Callable[[], bool]]:
+        """Return the loop, and whether it may end because it has caught up."""
         loaded = self._load(stack)
         self._observe(StateChanged("starting"))
         with self._at_once():
@@ -199,7 +201,9 @@ class Daemon:
         run = self._describe_run(identity, order(), seq)
         checkpointer = self._build_checkpointer(stack, run)
         sink = build_bad_record_sink(self._config, stack, self._stopping, self._observe)
-        return Loop(source, positions, self._build_reader(), sink, pipeline, checkpointer, self._observe)
+        caught_up = CatchUp(source) if self._until_caught_up else lambda: False
+        reader = self._build_reader()
+        return Loop(source, positions, reader, sink, pipeline, checkpointer, self._observe), caught_up
 
     def _load(self, stack: ExitStack) -> Loaded | None:
         """Lock the state and return its newest checkpoint, if it can be continued."""
@@ -284,9 +288,3 @@ def _build_duplicates(config: Config) -> Duplicates:
     source = config.source
     # One batch is learned while the next is read.
     return Duplicates(source.deduplicate, source.deduplicate_window, 2 * source.max_poll_records)
-
-
-def _open_store(config: Config) -> Store:
-    settings = config.checkpoint
-    retention = Retention(settings.keep, settings.keep_hourly, settings.keep_daily)
-    return open_store(settings.directory, retention)

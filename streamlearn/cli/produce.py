@@ -72,6 +72,12 @@ Kafka = Annotated[
         "STREAMLEARN_KAFKA__NAME work, too."
     ),
 ]
+Timeout = Annotated[
+    float,
+    typer.Option(
+        min=0.1, help="Give up (69) when no broker answers or acknowledges records for this many seconds."
+    ),
+]
 Strict = Annotated[
     bool, typer.Option("--strict", help="Exit with 65 if any sequence was rejected, not only if all were.")
 ]
@@ -95,6 +101,7 @@ def produce(
     limit: Limit = None,
     create_topic: CreateTopic = None,
     kafka: Kafka = None,
+    timeout: Timeout = 30.0,
     strict: Strict = False,
 ) -> None:
     """Send sequences from files to a topic.
@@ -116,7 +123,7 @@ def produce(
         codec=RecordCodec("json", require_labels=False),
         encoding=encoding,
     )
-    options = ProduceOptions(destination.topic, format, key, repeat, rate, limit, create_topic)
+    options = ProduceOptions(destination.topic, format, key, repeat, rate, limit, create_topic, timeout)
     run = ProduceRun(reader, destination.client, options)
     try:
         with _progress(run) as on_sent:

@@ -3,7 +3,7 @@
 import logging
 import platform
 import uuid
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -16,7 +16,16 @@ if TYPE_CHECKING:
 _logger = logging.getLogger(__name__)
 
 
-def run(config: ConfigFile, set_: Set = None) -> None:
+UntilCaughtUp = Annotated[
+    bool,
+    typer.Option(
+        "--until-caught-up",
+        help="Save a checkpoint and exit with 0 once all is learned that was in the topics at the start.",
+    ),
+]
+
+
+def run(config: ConfigFile, set_: Set = None, until_caught_up: UntilCaughtUp = False) -> None:
     """Learn from Kafka until stopped, starting from the newest checkpoint.
 
     SIGTERM and Ctrl-C stop cleanly: the current batch is finished and saved. A second signal stops at once,
@@ -43,7 +52,15 @@ def run(config: ConfigFile, set_: Set = None) -> None:
             return load(config, set_ or []) if stopping.reload_requested() else None
 
         try:
-            Daemon(settings, stopping, at_once=stopping.at_once, reread=reread, run_id=run_id).run()
+            daemon = Daemon(
+                settings,
+                stopping,
+                at_once=stopping.at_once,
+                reread=reread,
+                run_id=run_id,
+                until_caught_up=until_caught_up,
+            )
+            daemon.run()
         except StreamlearnError as error:
             # One line, in the format of the log.
             emit(_logger, logging.ERROR, "failed", error=str(error), exit_code=error.exit_code)

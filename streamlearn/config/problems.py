@@ -3,6 +3,7 @@
 import difflib
 import reprlib
 from collections.abc import Mapping, Sequence
+from datetime import date
 from typing import Any, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
@@ -15,6 +16,7 @@ from streamlearn.errors import ConfigError
 _KINDS: dict[str, type[BaseModel]] = {
     member.model_fields["kind"].default: member for member in get_args(get_args(LearnerConfig)[0])
 }
+_NUMBERS = " (numbers need quotes)"
 _MAPPING = "a mapping of keys to values"
 _WHOLE, _NUMBER, _TEXT, _TIME = "a whole number", "a number", "text", "a time in ISO 8601"
 # What is wanted instead, by pydantic's type of error, with the limits that it names.
@@ -34,10 +36,9 @@ _WANTED = {
     "float_parsing": _NUMBER,
     "bool_type": "true or false",
     "bool_parsing": "true or false",
-    "string_type": "text (numbers need quotes)",
+    "string_type": "text" + _NUMBERS,
     "string_too_short": "at least {min_length} character",
     "string_pattern_mismatch": "text that matches {pattern}",
-    "invalid_key": "a key that is text (numbers need quotes)",
     "path_type": "the path of a file",
     "list_type": "a list",
     "too_short": "a list of at least {min_length}",
@@ -54,11 +55,27 @@ _WANTED = {
 def explained(error: ValidationError, where: str) -> ConfigError:
     """Return every problem that pydantic found; `where` begins each line."""
     lines: dict[str, list[str]] = {}
+    hints: dict[str, str] = {}
     # A key that may have values of several types is reported once for each of them.
     for problem in error.errors():
         begin, wanted = _problem(problem, where)
-        lines.setdefault(begin, []).append(wanted)
-    return ConfigError(*(begin + ", or ".join(dict.fromkeys(wanted)) for begin, wanted in lines.items()))
+        hints[begin] = _hint(problem)
+        lines.setdefault(begin, []).append(wanted.removesuffix(_NUMBERS) if hints[begin] else wanted)
+    return ConfigError(
+        *(begin + ", or ".join(dict.fromkeys(wanted)) + hints[begin] for begin, wanted in lines.items())
+    )
+
+
+def _hint(problem: Mapping[str, Any]) -> str:
+    """Return why a value may be another one than a user wrote: YAML reads some words without quotes."""
+    given, kind = problem["input"], problem["type"]
+    if kind == "union_tag_invalid" and isinstance(given, dict):
+        given = given.get("kind")
+    if isinstance(given, bool) and not kind.startswith(("bool", "value_error", "extra")):
+        return "; YAML reads NO, off, yes and on as false and true: put the word in quotes"
+    if isinstance(given, date) and not kind.startswith(("date", "value_error", "extra")):
+        return "; put the date in quotes"
+    return ""
 
 
 def _problem(problem: Mapping[str, Any], where: str) -> tuple[str, str]:
@@ -66,6 +83,10 @@ def _problem(problem: Mapping[str, Any], where: str) -> tuple[str, str]:
     kind, limits, given = problem["type"], problem.get("ctx", {}), problem["input"]
     if kind == "union_tag_invalid":
         path, given = [*path, limits["discriminator"].strip("'")], limits["tag"]
+    is_key = path[-1:] == ["[key]"] or kind == "invalid_key"
+    if is_key:
+        # pydantic adds the key, but not as it was written.
+        path = path[: -2 if path[-1] == "[key]" else -1]
     dotted = ".".join(path)
     key = f"{where}: {dotted}: " if dotted else f"{where}: "
     if kind == "extra_forbidden":
@@ -73,6 +94,8 @@ def _problem(problem: Mapping[str, Any], where: str) -> tuple[str, str]:
         near = difflib.get_close_matches(path[-1], known, n=1)
         hint = f"did you mean {near[0]!r}?" if near else f"known keys: {', '.join(known)}"
         return f"{where}: unknown key {dotted!r}; {hint}", ""
+    if is_key:
+        return f"{key}got the key {given!r}, wanted ", f"text{_NUMBERS}"
     if kind == "value_error":
         return key, str(limits["error"])
     # A secret is not shown, and the aliases of a large value may expand without end.

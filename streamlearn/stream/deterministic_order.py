@@ -4,6 +4,7 @@ import logging
 import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from streamlearn.data import PartitionStatus, Position, Record, StreamIdentity, TopicPartition
@@ -92,6 +93,11 @@ class MergedSource:
         """Return the status of each partition; records that wait for their turn count as unread."""
         return {tp: self._status(tp, status) for tp, status in self._source.status().items()}
 
+    def has_read_to(self, ends: Mapping[TopicPartition, int]) -> bool:
+        """Return whether the partition whose turn it is has no record before its end, so that all wait."""
+        tp = self._turn()
+        return self.status()[tp].position >= ends[tp]
+
     @property
     def connected(self) -> bool:
         """Whether a broker answered recently."""
@@ -149,7 +155,8 @@ class MergedSource:
             return status
         position = waiting[0].offset
         end = status.high_watermark
-        return PartitionStatus(position, end, None if end is None else max(0, end - position))
+        lag = None if end is None else max(0, end - position)
+        return replace(status, position=position, lag=lag)
 
 
 class _Wait:

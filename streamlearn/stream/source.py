@@ -45,6 +45,13 @@ class Source(Protocol):
     def status(self) -> dict[TopicPartition, PartitionStatus]:
         """Return the status of each partition, without asking the broker."""
 
+    def has_read_to(self, ends: Mapping[TopicPartition, int]) -> bool:
+        """Return whether the next record, if any, is not before the ends of all partitions.
+
+        With partitions that take turns some may have records before their end: those after the turn of a
+        partition that has none.
+        """
+
     @property
     def connected(self) -> bool:
         """Whether a broker answered recently."""

@@ -88,6 +88,10 @@ CONSUMER = (
         "Time of the last poll, whether or not it returned records (Unix time).",
     ),
     gauge("consumer_connected", "1 while a broker is connected, else 0."),
+    gauge(
+        "consumer_partitions_without_leader",
+        "Partitions that no broker leads: they are waited for, and the others are read.",
+    ),
     counter(
         "consumer_restarts_total",
         "Kafka clients recreated after a stalled partition or a batch that could not be decoded.",

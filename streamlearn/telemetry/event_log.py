@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from streamlearn import events
+from streamlearn.data import TopicPartition
 from streamlearn.telemetry.logs import emit
 
 logger = logging.getLogger(__name__)
@@ -32,6 +33,7 @@ class EventLog:
         self._progress = _Progress(progress_seconds, clock())
         self._limit = _Limit(rejects_per_minute)
         self._connected: bool | None = None
+        self._leaderless: set[TopicPartition] = set()
 
     def __call__(self, event: events.Event) -> None:
         """Take one event."""
@@ -79,12 +81,21 @@ class EventLog:
 
     def _polled(self, event: events.Polled) -> None:
         self._progress.lag = sum(status.lag or 0 for status in event.partitions.values())
+        self._leaders({tp for tp, status in event.partitions.items() if not status.has_leader})
         if event.connected != self._connected:
             self._connected = event.connected
             if event.connected:
                 emit(logger, logging.INFO, "broker_connected")
             else:
                 emit(logger, logging.WARNING, "broker_disconnected", note="waiting; no records are lost")
+
+    def _leaders(self, leaderless: set[TopicPartition]) -> None:
+        for tp in sorted(leaderless - self._leaderless):
+            note = "waiting for a leader; no records are lost"
+            emit(logger, logging.WARNING, "partition_without_leader", **tp._asdict(), note=note)
+        for tp in sorted(self._leaderless - leaderless):
+            emit(logger, logging.INFO, "partition_has_leader", **tp._asdict())
+        self._leaderless = leaderless
 
     def _rejected(self, event: events.Rejected, now: float) -> None:
         if self._limit.allows(event.reason, now):

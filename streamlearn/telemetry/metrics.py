@@ -110,6 +110,7 @@ class Metrics:
         self._compute("checkpoint_disk_free_bytes", lambda: _or_nan(current.free_bytes()))
         self(StateChanged("starting"))
         self._set("consumer_connected", 0)
+        self._set("consumer_partitions_without_leader", 0)
         ProcessCollector(registry=registry)
         GCCollector(registry=registry)
 
@@ -173,6 +174,8 @@ class Metrics:
     def _polled(self, event: Polled) -> None:
         self._set("consumer_last_poll_timestamp_seconds", self._clock())
         self._set("consumer_connected", event.connected)
+        waiting = sum(not status.has_leader for status in event.partitions.values())
+        self._set("consumer_partitions_without_leader", waiting)
         for tp, status in event.partitions.items():
             # Most polls move few partitions: the rest costs one comparison each.
             if status != self._partitions.get(tp):

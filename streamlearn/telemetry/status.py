@@ -138,7 +138,7 @@ class Status:
     def _partitions(self) -> list[dict[str, Any]]:
         polled = self._polled
         return [
-            {"topic": tp.topic, "partition": tp.partition, "position": at.position, "lag": at.lag}
+            {**tp._asdict(), "position": at.position, "lag": at.lag, "has_leader": at.has_leader}
             for tp, at in (polled.partitions.items() if polled else ())
         ]
 

@@ -143,7 +143,8 @@ class Board:
         table = _table("partition", "lag", "next offset")
         rows = sorted(self.status["partitions"], key=lambda at: -(at["lag"] or 0))
         for at in rows[:_MOST_PARTITIONS]:
-            lag = "–" if at["lag"] is None else f"{at['lag']:,}"
+            unknown = "–" if at.get("has_leader", True) else "no leader"
+            lag = unknown if at["lag"] is None else f"{at['lag']:,}"
             table.add_row(Text(f"{at['topic']}[{at['partition']}]"), lag, f"{at['position']:,}")
         if rows[_MOST_PARTITIONS:]:
             table.add_row(Text(f"and {len(rows) - _MOST_PARTITIONS} more", "dim"), "", "")

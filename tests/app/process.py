@@ -25,10 +25,17 @@ class Run:
 
     started: ClassVar[list["Run"]] = []
 
-    def __init__(self, config: Path) -> None:
+    def __init__(self, config: Path, *options: str) -> None:
         self.started.append(self)
         self._log = (config.parent / "log").open("ab")
-        command = [sys.executable, "-c", "from streamlearn.cli.main import main; main()", "run", str(config)]
+        command = [
+            sys.executable,
+            "-c",
+            "from streamlearn.cli.main import main; main()",
+            "run",
+            str(config),
+            *options,
+        ]
         # Without a terminal, as a supervisor starts it: SIGHUP means to reload.
         self.process = subprocess.Popen(
             command, stdin=subprocess.DEVNULL, stderr=self._log, start_new_session=True

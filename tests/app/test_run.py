@@ -229,6 +229,21 @@ def test_a_stop_while_kernels_are_compiled_need_not_wait_for_them(
     assert "stopped" not in (folder / "log").read_text()
 
 
+def test_until_caught_up_it_learns_what_is_there_saves_it_and_ends(
+    folder: Path, apache_kafka: Broker, topic: str
+) -> None:
+    create(apache_kafka, topic, partitions=2)
+    fill(apache_kafka, topic, make_examples(50), 1)
+    config, _ = configure(folder, apache_kafka, topic)
+    assert Run(config, "--until-caught-up").wait() == 0
+    assert seen(folder) == 50
+    # Nothing is new.
+    assert Run(config, "--until-caught-up").wait() == 0
+    fill(apache_kafka, topic, make_examples(5), 0)
+    assert Run(config, "--until-caught-up").wait() == 0
+    assert seen(folder) == 55
+
+
 def test_start_and_stop_say_where_each_partition_stands(
     folder: Path, apache_kafka: Broker, topic: str
 ) -> None:

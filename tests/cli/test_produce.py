@@ -11,11 +11,17 @@ from typer.testing import CliRunner, Result
 from streamlearn.app.produce import Destination
 from streamlearn.cli.produce import produce
 from streamlearn.data import Example
-from streamlearn.errors import ConfigError, UsageError
+from streamlearn.errors import BrokerUnavailableError, ConfigError, UsageError
+from streamlearn.stream.kafka.producer import KafkaSink
 from streamlearn.stream.record_codec import RecordCodec
+from tests.cli.command import streamlearn
+from tests.kafka.broker import free_ports
+from tests.kafka.topics import create
+from tests.waiting import until
 
 if TYPE_CHECKING:
     from tests.conftest import Broker
+    from tests.kafka.broker import ApacheKafka
 
 EXAMPLES = [Example({"w": ["the", "dog"]}, ["B", "I"]), Example({"w": ["runs"]}, ["O"])]
 COLUMNS = "the B\ndog I\n\nruns O\n"
@@ -72,6 +78,30 @@ def test_wrong_options_are_usage_errors(arguments: list[str]) -> None:
     assert run("-", *arguments).exit_code == 2
 
 
+@pytest.mark.parametrize("creating", [(), ("--create-topic", "1")])
+def test_without_a_broker_it_gives_up_in_time_with_one_line(columns: str, creating: tuple[str, ...]) -> None:
+    server = f"127.0.0.1:{free_ports(1)[0]}"
+    options = ("--topic", "t", "--bootstrap-servers", server, "--timeout", "0.5", *creating)
+    done = streamlearn("produce", columns, *options)
+    assert (done.returncode, done.stdout) == (69, b"")
+    [line] = done.stderr.decode().splitlines()
+    assert f"{server}: no broker answered within" in line
+
+
+@pytest.mark.apache
+def test_a_broker_that_no_longer_acknowledges_ends_it(
+    apache_kafka: "Broker", kafka_node: "ApacheKafka", topic: str
+) -> None:
+    create(apache_kafka, topic)
+    sink = KafkaSink(apache_kafka.client, topic, silence_seconds=0.5)
+    sink.send(b"k", b"v")
+    sink.flush()
+    kafka_node.freeze()
+    with pytest.raises(BrokerUnavailableError, match=r"no broker has acknowledged .* within 0\.5 s"):
+        until(lambda: sink.send(b"k", b"v"))
+    sink.close(0)
+
+
 @pytest.mark.apache
 @pytest.mark.parametrize("content_type", ["json", "msgpack"])
 def test_columns_arrive_as_records(
@@ -114,11 +144,11 @@ def test_where_all_was_refused_and_nothing_sent_it_fails(
 
 
 @pytest.mark.apache
-@pytest.mark.parametrize("create", [(), ("--create-topic", "1")])
+@pytest.mark.parametrize("creating", [(), ("--create-topic", "1")])
 def test_what_is_no_name_of_a_topic_is_said_to_be_none(
-    apache_kafka: "Broker", columns: str, create: tuple[str, ...]
+    apache_kafka: "Broker", columns: str, creating: tuple[str, ...]
 ) -> None:
-    result = run(columns, "--topic", "my topic", "--bootstrap-servers", apache_kafka.server, *create)
+    result = run(columns, "--topic", "my topic", "--bootstrap-servers", apache_kafka.server, *creating)
     assert isinstance(result.exception, ConfigError)
     assert "not a valid topic name, wanted up to 249 letters" in str(result.exception)
 

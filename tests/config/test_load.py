@@ -1,4 +1,5 @@
 import os
+import re
 from contextlib import suppress
 from pathlib import Path
 
@@ -177,10 +178,10 @@ def test_all_problems_of_a_file_are_reported_together(write):
         ("model", "got str, wanted a mapping of sections"),
         ("model: [a", "expected ',' or ']'"),
         ("a: !!python/object/apply:os.getcwd []", "could not determine a constructor"),
-        ("1: 2", "wanted a key that is text"),
+        ("1: 2", "got the key 1, wanted text"),
         ("labels: null", "labels: "),
         ("features: 3", "features: "),
-        ("kafka: {1: 2}", "kafka.1"),
+        ("kafka: {1: 2}", "kafka: got the key 1, wanted text"),
     ],
 )
 def test_a_file_that_is_no_configuration_is_refused(write, text, message):
@@ -193,6 +194,49 @@ def test_a_file_that_is_no_configuration_is_refused(write, text, message):
 @pytest.mark.parametrize("assignment", ["model", "=a", "", "model:a"])
 def test_set_without_a_key_and_a_value_is_refused(write, assignment):
     assert refusal(write(""), [assignment]).startswith(f"--set {assignment}: wanted dotted.key=value")
+
+
+@pytest.mark.parametrize(
+    ("text", "begin"),
+    [
+        ("source: {topics: [a, NO]}", "source.topics.1: got False, wanted text;"),
+        ("source: {topics: off}", "source.topics: got False, wanted a list;"),
+        ("source: {start: ON}", "source.start: got True, wanted 'earliest' or 'latest', or a time in ISO"),
+        ("labels: {known: [O, yes]}", "labels.known.1: got True, wanted text;"),
+        ("labels: {map: {NO: x}}", "labels.map: got the key False, wanted text;"),
+        ("labels: {map: {x: No}}", "labels.map.x: got False, wanted text;"),
+        ("learner: {kind: no}", "learner.kind: got 'False', wanted one of"),
+        ("NO: 1", "got the key False, wanted text;"),
+    ],
+)
+def test_words_that_yaml_reads_as_true_or_false_get_a_hint(write, text, begin):
+    with pytest.raises(ConfigError) as error:
+        load(write(text))
+    [problem] = error.value.problems
+    assert f".yaml: {begin}" in problem
+    assert problem.endswith("; YAML reads NO, off, yes and on as false and true: put the word in quotes")
+
+
+WRONG = [
+    "a", "[a]", "{a: 1}", "{1: a}", "1", "-1", "1.5", "1e999", ".nan", "NO", "~", "2020-01-01",
+    "[[]]", "[~]", "''",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("section", Config.model_fields)
+def test_problems_are_never_in_the_words_of_a_library(write, section):
+    fields = getattr(type(getattr(Config(), section)), "model_fields", {})
+    texts = [f"{section}: {value}" for value in WRONG]
+    texts += [f"{section}: {{{key}: {value}}}" for key in fields for value in WRONG]
+    found = []
+    for text in texts:
+        try:
+            load(write(text))
+        except ConfigError as error:
+            found.append(str(error))
+    words = re.compile(r"Value error|Input should|\bvalid |required|pydantic")
+    assert [problem for problem in found if words.search(problem)] == []
+    assert len(found) > len(WRONG) / 2
 
 
 def test_yaml_anchors_and_merge_keys_work(write):

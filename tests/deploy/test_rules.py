@@ -30,6 +30,7 @@ WANTED = [
     "NoUpdates",
     "MemoryHigh",
     "BrokerAway",
+    "PartitionWithoutLeader",
     "Starting",
     "FeatureTableFull",
     "ReloadFailed",

@@ -31,6 +31,10 @@ class Cluster:
         """Return the node that leads a partition, once no replica of it is behind."""
         return self.nodes[until(lambda: self._leader(topic, partition), SECONDS, "replicas in sync")]
 
+    def leaders(self, topic: str) -> dict[int, int]:
+        """Return the node that leads each partition, -1 where none does."""
+        return {p["partition_index"]: p["leader_id"] for p in self._partitions(topic)}
+
     def leader_changes(self, topic: str) -> int:
         """Count the elections of leaders of a topic's partitions, after the first of each."""
         return sum(max(0, p["leader_epoch"]) for p in self._partitions(topic))

@@ -78,12 +78,29 @@ CATALOGUE: dict[str, dict[str, list[str]]] = {
         "soak/test_soak.py": ["test_a_leader_that_dies_costs_no_record_and_repeats_none"],
         "soak/outages.py": ["broker_away", "broker_killed", "all_away_for_a_minute"],
     },
+    "no broker leads a partition, or its leader does not answer": {
+        "app/test_leaderless.py": [
+            "test_a_daemon_that_runs_or_starts_without_a_leader_learns_everything_once"
+        ],
+        "stream/test_known_offsets.py": [
+            "test_a_partition_without_an_answer_is_left_out",
+            "test_a_partition_is_read_on_once_it_has_a_leader_also_by_another_client",
+            "test_a_partition_that_loses_its_leader_while_it_is_read_has_an_unknown_lag",
+            "test_another_log_under_a_partition_is_refused_as_soon_as_it_has_a_leader",
+            "test_records_that_a_partition_lost_meanwhile_are_counted",
+        ],
+        "stream/test_deterministic_order.py": [
+            "test_partitions_that_lose_their_leader_for_a_while_change_nothing_in_the_order"
+        ],
+    },
     "one partition falls silent": {
         "stream/test_kafka_source.py": ["test_a_partition_that_goes_silent_is_read_on_by_a_new_client"],
     },
     "a topic is deleted or recreated, retention has passed, the log was truncated": {
         "stream/test_kafka_source.py": [
             "test_a_topic_deleted_or_recreated_under_a_running_source_stops_it",
+            "test_deleting_one_of_several_topics_names_it_and_stops_the_source",
+            "test_a_partition_without_an_answer_is_not_deleted",
             "test_a_topic_that_was_created_anew_and_is_shorter_is_refused",
             "test_another_record_at_the_last_offset_is_refused",
             "test_records_lost_to_retention_stop_the_source",

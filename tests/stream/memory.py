@@ -27,6 +27,7 @@ class MemorySource:
     ----------
     logs : the records of each partition; a test may put any records there, with gaps between offsets.
     connected : settable; while False, polls are empty.
+    leaderless : settable; partitions that are not read at present.
     committed : the positions published last.
     polls : how often the source was polled.
     closed : how often it was closed.
@@ -42,6 +43,7 @@ class MemorySource:
     ) -> None:
         self.logs: dict[TopicPartition, list[MemoryRecord]] = {tp: [] for tp in sorted(partitions)}
         self.connected = True
+        self.leaderless: set[TopicPartition] = set()
         self.committed: dict[TopicPartition, Position] = {}
         self.polls = 0
         self.closed = 0
@@ -97,7 +99,7 @@ class MemorySource:
         self.polls += 1
         taken: list[MemoryRecord] = []
         for tp, log in self.logs.items() if self.connected else ():
-            if self._fetched is not None and tp not in self._fetched:
+            if tp in self.leaderless or (self._fetched is not None and tp not in self._fetched):
                 continue
             room = self._max_poll_records - len(taken)
             records = [r for r in log if r.offset >= self._next.setdefault(tp, 0)][:room]
@@ -110,10 +112,18 @@ class MemorySource:
         self._fetched = set(partitions)
 
     def status(self) -> dict[TopicPartition, PartitionStatus]:
-        return {
+        known = {
             tp: PartitionStatus(at, self._end(tp), max(0, self._end(tp) - at))
             for tp, at in self._next.items()
         }
+        absent = {
+            tp: PartitionStatus(self._next[tp], None, None, has_leader=False)
+            for tp in self.leaderless & known.keys()
+        }
+        return known | absent
+
+    def has_read_to(self, ends: Mapping[TopicPartition, int]) -> bool:
+        return all(self._next[tp] >= end for tp, end in ends.items())
 
     def commit(self, positions: Mapping[TopicPartition, Position]) -> None:
         self.committed = dict(positions)

@@ -99,6 +99,29 @@ def test_a_replay_from_any_place_goes_on_in_the_same_order(
     assert places(drained(second)) == places(whole[cut:])
 
 
+@settings(deadline=None)
+@given(logs, st.integers(1, 6), st.data())
+def test_partitions_that_lose_their_leader_for_a_while_change_nothing_in_the_order(
+    offsets: dict[int, list[int]], quantum: int, data: st.DataObject
+) -> None:
+    leaderless = st.sets(st.sampled_from(PARTITIONS))
+    source = MemorySource(PARTITIONS, max_poll_records=2)
+    fill(source, offsets)
+    first = opened(merged(source, quantum))
+    before: list[Record] = []
+    for _ in range(data.draw(st.integers(0, 10))):
+        source.leaderless = data.draw(leaderless)
+        before += first.poll(0.0)
+    # And at the next start from there, too.
+    again = MemorySource(PARTITIONS, max_poll_records=5)
+    fill(again, offsets)
+    again.leaderless = data.draw(leaderless)
+    second = opened(merged(again, quantum, first.state()), after(before))
+    rest = drained(second)
+    again.leaderless = set()
+    assert places(before + rest + drained(second)) == in_turns(offsets, quantum)
+
+
 def test_turns_are_counted_from_where_each_partition_began() -> None:
     source = MemorySource(PARTITIONS[:2])
     fill(source, {0: range(104), 1: range(4)})

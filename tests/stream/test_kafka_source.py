@@ -215,6 +215,32 @@ def test_a_topic_deleted_or_recreated_under_a_running_source_stops_it(
         assert (topic in client.list_topics()) is (change == "recreate")
 
 
+def test_deleting_one_of_several_topics_names_it_and_stops_the_source(
+    apache_kafka: Broker, make: Make, topic_name: Callable[[], str]
+) -> None:
+    kept, deleted = topic_name(), topic_name()
+    for name in (kept, deleted):
+        create(apache_kafka, name, 2)
+    # Looks for stalls on every poll, which asks the ends of silent partitions, too.
+    source = opened(make(kept, deleted, discovery_seconds=0.2, stall_seconds=0.3))
+    delete(apache_kafka, deleted)
+    with pytest.raises(StreamError, match=rf"{deleted}\[0\]: the partition no longer exists"):
+        until(lambda: source.poll(0.2))
+
+
+def test_a_partition_without_an_answer_is_not_deleted(
+    apache_kafka: Broker, make: Make, topic: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tp = filled(apache_kafka, topic, 3)
+    source = opened(make(topic, discovery_seconds=0.2))
+    assert source._session is not None
+    # A client that knows no topic, as after an answer with an error for it.
+    monkeypatch.setattr(source._session.manager.cluster, "partitions_for_topic", lambda _: None)
+    assert values(drain(source, 3), tp) == [b"v0", b"v1", b"v2"]
+    for _ in range(10):
+        assert list(source.poll(0.1)) == []
+
+
 def test_positions_that_are_not_configured_are_refused(apache_kafka: Broker, make: Make, topic: str) -> None:
     create(apache_kafka, topic, 2)
     with pytest.raises(ConfigError, match="configuration does not read it"):

@@ -2,6 +2,7 @@ import logging
 
 import pytest
 
+from streamlearn.data import PartitionStatus
 from streamlearn.errors import Reason
 from streamlearn.events import Drift, Duplicated, StateChanged
 from streamlearn.telemetry.event_log import EventLog
@@ -44,6 +45,18 @@ def test_what_an_operator_wants_to_know(log, clock, caplog):
     fields = dict(lines(caplog))
     assert fields["record_rejected"]["offset"] == 1841
     assert fields["checkpoint_failed"]["message"] == "no space left on device"
+
+
+def test_a_partition_without_a_leader_is_logged_once_and_once_more_when_it_has_one(log, caplog):
+    leaderless = PartitionStatus(10, None, None, has_leader=False)
+    for status in (None, leaderless, leaderless, None, None):
+        log(examples.polled(status=status))
+    place = {"topic": "orders", "partition": 0}
+    note = "waiting for a leader; no records are lost"
+    assert lines(caplog)[1:] == [
+        ("partition_without_leader", place | {"note": note}),
+        ("partition_has_leader", place),
+    ]
 
 
 def test_drift_is_logged_immediately(log, caplog):

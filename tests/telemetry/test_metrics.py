@@ -166,6 +166,13 @@ def test_a_partition_without_records_has_its_series_and_a_lag_that_is_not_known(
     assert scraped("consumer_connected") == 0
 
 
+def test_partitions_without_a_leader_are_counted():
+    assert Scraped()("consumer_partitions_without_leader") == 0
+    leaderless = examples.polled(partitions=2, status=PartitionStatus(10, None, None, has_leader=False))
+    assert Scraped(leaderless)("consumer_partitions_without_leader") == 2
+    assert Scraped(leaderless, examples.polled(partitions=2))("consumer_partitions_without_leader") == 0
+
+
 def test_a_partition_that_moves_again_is_shown_again():
     events = [
         examples.polled(status=PartitionStatus(position, 14, 14 - position)) for position in (10, 12, 10)
@@ -306,7 +313,7 @@ def test_histograms_are_fine_where_values_are():
 def test_names_have_units_and_helps_are_sentences():
     units = (
         "_(total|seconds|bytes|tokens|records|sequences|ratio|offset|info)$"
-        "|_(known|norm|seen|connected|rate|window|score|limit|successful)$|^state$"
+        "|_(known|norm|seen|connected|without_leader|rate|window|score|limit|successful)$|^state$"
     )
     for spec in METRICS:
         assert re.search(units, spec.name), spec.name

@@ -28,7 +28,9 @@ def test_it_is_json_whatever_happened(status):
     shown = json.loads(text)
     assert shown["state"] == "running"
     assert shown["sequences_seen"] == 1002
-    assert shown["partitions"] == [{"topic": "orders", "partition": 0, "position": 10, "lag": 4}]
+    assert shown["partitions"] == [
+        {"topic": "orders", "partition": 0, "position": 10, "lag": 4, "has_leader": True}
+    ]
     assert shown["checkpoint"]["seq"] == 4
     assert shown["checkpoint_failure"] == "no space left on device"
     assert shown["labels"]["y0"] == {"precision": 0.5, "recall": 0.5, "f1": 0.5, "support": 3}

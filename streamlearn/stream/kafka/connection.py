@@ -6,33 +6,38 @@
 import logging
 import ssl
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import chain, repeat
 from typing import Any, TypeVar
 
+from kafka import TopicPartition as KafkaPartition
 from kafka import errors
 from kafka.future import Future
 from kafka.net.compat import KafkaNetClient
 from kafka.net.manager import KafkaConnectionManager
 from kafka.net.selector import NetworkSelector
 
-from streamlearn.errors import BrokerUnavailableError, StreamlearnError
+from streamlearn.errors import BrokerUnavailableError, ConfigError, StreamlearnError
 from streamlearn.stream.kafka.client_errors import REFUSALS, TlsError, converted, reason
 
 log = logging.getLogger(__name__)
 
 _SLICE_MS = 200
+RETRY_SECONDS = _SLICE_MS / 1000
 _QUIET_SECONDS = 1.0
 # Each attempt at a request gets twice the time of the one before: a stop takes effect soon, and a slow
 # network still works.
 _ATTEMPTS_MS = (1000, 2000, 4000, 8000)
+
+_ANY_VERSION = (3, 9)
 
 T = TypeVar("T")
 
 
 @dataclass(slots=True)
 class BrokerWait:
-    """Waiting for a broker, up to a timeout or until the program stops.
+    """Waiting for a broker or for the leader of a partition, up to a timeout or until the program stops.
 
     Attributes
     ----------
@@ -49,12 +54,13 @@ class BrokerWait:
     _since: float | None = field(default=None, init=False)
     _is_logged: bool = field(default=False, init=False)
 
-    def keep_waiting(self, why: BaseException | None) -> None:
+    def keep_waiting(self, why: BaseException | None, whom: str = "broker") -> None:
         """Return if the caller should wait longer; log the first time.
 
         Parameters
         ----------
         why : the most recent failure.
+        whom : what is waited for.
 
         Raises
         ------
@@ -65,17 +71,17 @@ class BrokerWait:
         waited = now - self._since
         cause = f": {reason(why)}" if why else ""
         if self.stopping():
-            raise BrokerUnavailableError(f"{self.where}: stopped while waiting for a broker{cause}")
+            raise BrokerUnavailableError(f"{self.where}: stopped while waiting for a {whom}{cause}")
         if self.timeout_seconds is not None and waited >= self.timeout_seconds:
-            raise BrokerUnavailableError(f"{self.where}: no broker answered within {waited:.0f} s{cause}")
+            raise BrokerUnavailableError(f"{self.where}: no {whom} answered within {waited:.0f} s{cause}")
         if waited >= _QUIET_SECONDS and not self._is_logged:
             self._is_logged = True
-            log.warning("%s: waiting for a broker%s", self.where, cause)
+            log.warning("%s: waiting for a %s%s", self.where, whom, cause)
 
-    def answered(self) -> None:
-        """Note that a broker answered, which ends the wait."""
+    def answered(self, whom: str = "broker") -> None:
+        """Note that what was waited for answered, which ends the wait."""
         if self._is_logged:
-            log.info("%s: connected to a broker", self.where)
+            log.info("%s: connected to a %s", self.where, whom)
         self._since, self._is_logged = None, False
 
 
@@ -85,6 +91,7 @@ class ConnectionManager(KafkaConnectionManager):
     Attributes
     ----------
     net : the event loop of the connections.
+    where : the brokers, for messages.
     answers : number of responses received from any broker.
     last_failure : most recent connection error since the last answer, or None; a refusal takes precedence.
     """
@@ -93,7 +100,12 @@ class ConnectionManager(KafkaConnectionManager):
         super().__init__(net, **configs)
         # kafka-python 3.0 drops this setting, and its metadata requests would create missing topics.
         self.cluster.config["allow_auto_create_topics"] = False
+        self._all_bootstrap_brokers = self.cluster.bootstrap_brokers
+        self.cluster.bootstrap_brokers = self._bootstrap_brokers  # type: ignore[method-assign]
+        self._leader_for_partition = self.cluster.leader_for_partition
+        self.cluster.leader_for_partition = self._leader  # type: ignore[method-assign]
         self.net = net
+        self.where = wait.where
         self.answers = 0
         self.last_failure: BaseException | None = None
         self._broker_wait = wait
@@ -122,6 +134,19 @@ class ConnectionManager(KafkaConnectionManager):
         if future.exception is not None:
             raise future.exception
         self._broker_wait.answered()
+
+    def _bootstrap_brokers(self) -> list[Any]:
+        """Return the brokers that may be tried now; all if each has just failed."""
+        # kafka-python 3.0 chooses at random, and sits out the backoff of one that is down.
+        brokers = self._all_bootstrap_brokers()
+        return [broker for broker in brokers if self.connection_delay(broker.node_id) <= 0] or brokers
+
+    def _leader(self, partition: KafkaPartition) -> int | None:
+        """Return the node that leads a partition, -1 if there is none, None if the partition is unknown."""
+        leader: int | None = self._leader_for_partition(partition)
+        # A broker may name a new leader of which the client has no address yet. kafka-python 3.0 would raise
+        # on every poll, for all partitions; for one without a leader it asks for the addresses again.
+        return leader if leader is None or self.cluster.broker_metadata(leader) else -1
 
     def _answered(self, _: object) -> None:
         self.answers += 1
@@ -186,6 +211,43 @@ def connect(
     return client, made[-1]
 
 
+def require_accepted(build: Callable[..., Any], settings: Mapping[str, Any]) -> None:
+    """Return if kafka-python can build a client of these settings, without connecting it.
+
+    Raises
+    ------
+    ConfigError
+    """
+    silence_client_log()
+    made: list[_Offline] = []
+
+    def net_client(**configs: Any) -> KafkaNetClient:
+        net = NetworkSelector(**configs)
+        made.append(_Offline(net, **configs))
+        return KafkaNetClient(net=net, manager=made[-1], **configs)
+
+    try:
+        # With a version the constructor does not ask a broker for it.
+        build(**{"api_version": _ANY_VERSION} | dict(settings), kafka_client=net_client)
+    except Exception as error:
+        raise ConfigError(f"kafka-python rejects the client settings: {reason(error)}") from error
+    finally:
+        for manager in made:
+            manager.close()
+            manager.net.close()
+
+
+class _Offline(KafkaConnectionManager):
+    """A connection manager that never connects."""
+
+    def __init__(self, net: NetworkSelector, **configs: Any) -> None:
+        super().__init__(net, **configs)
+        self.net = net
+
+    def bootstrap(self, timeout_ms: Any = None, refresh: bool = True) -> None:
+        """Do nothing."""
+
+
 def retry(request: Callable[[int], T], wait: BrokerWait) -> T:
     """Return the answer to a request, retrying transient errors until the timeout.
 
@@ -193,22 +255,26 @@ def retry(request: Callable[[int], T], wait: BrokerWait) -> T:
     ----------
     request : called with the milliseconds that this attempt may take.
     """
-    attempt = 0
-    while True:
+    for timeout_ms in patience():
         try:
-            answer = request(_ATTEMPTS_MS[min(attempt, len(_ATTEMPTS_MS) - 1)])
+            answer = request(timeout_ms)
         except StreamlearnError:
             raise
         except errors.RetriableError as error:
-            attempt += 1
             wait.keep_waiting(error)
             # Some attempts fail immediately while no broker is available.
-            time.sleep(_SLICE_MS / 1000)
+            time.sleep(RETRY_SECONDS)
         except Exception as error:
             raise converted(error, wait.where) from error
         else:
-            wait.answered()
-            return answer
+            break
+    wait.answered()
+    return answer
+
+
+def patience() -> Iterator[int]:
+    """Yield, without end, how many milliseconds each attempt at a request may take."""
+    return chain(_ATTEMPTS_MS, repeat(_ATTEMPTS_MS[-1]))
 
 
 def silence_client_log() -> None:

@@ -1,33 +1,44 @@
 """A Kafka cluster as a `Source`: static assignment, our own offsets, raw bytes."""
 
 import logging
+import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
+from itertools import chain, islice
 from typing import Any
 
 from kafka import KafkaConsumer
 
 from streamlearn.choices import RestartReason
 from streamlearn.data import PartitionStatus, Position, Record, StreamIdentity, TopicPartition
-from streamlearn.errors import AuthenticationError, BrokerUnavailableError, ConfigError, StreamError
+from streamlearn.errors import AuthenticationError, BrokerUnavailableError, StreamError
+from streamlearn.stream.kafka.assignment import require_covered, to_assign
 from streamlearn.stream.kafka.client_errors import REFUSALS, converted
-from streamlearn.stream.kafka.connection import BrokerWait, ConnectionManager, connect
-from streamlearn.stream.kafka.liveness import AnswerMonitor, TopicMonitor
+from streamlearn.stream.kafka.connection import (
+    RETRY_SECONDS,
+    BrokerWait,
+    ConnectionManager,
+    connect,
+    patience,
+)
+from streamlearn.stream.kafka.known_offsets import Start, ask_for_leaders, has_leader, known_offsets
+from streamlearn.stream.kafka.liveness import AnswerMonitor, LeaderMonitor, TopicMonitor
 from streamlearn.stream.kafka.metadata import Cluster, describe
 from streamlearn.stream.kafka.offset_publisher import OffsetPublisher
-from streamlearn.stream.kafka.positions import lost_records, place, start_offsets, verify
-from streamlearn.stream.kafka.read_settings import ReadSettings
+from streamlearn.stream.kafka.positions import place, start_offsets
+from streamlearn.stream.kafka.read_settings import ReadSettings, consumer_settings
 from streamlearn.stream.kafka.reader import PartitionReader
-from streamlearn.stream.kafka.settings import brokers, settings_for
+from streamlearn.stream.kafka.settings import brokers
 from streamlearn.stream.kafka.stalls import StallDetector
 
 # Bounds the delay of a stop: poll() cannot be interrupted.
 _POLL_MS = 1000
 _CLOSE_MS = 1000
 _RENEW_SECONDS = 10.0
-
+_REQUEST_MS = 1000
+_OPEN_ATTEMPTS = 3
+_ADMIT_SECONDS = 1.0
 
 log = logging.getLogger(__name__)
 
@@ -41,6 +52,7 @@ class _Session:
     cluster: Cluster
     answers: AnswerMonitor
     watch: TopicMonitor
+    leaders: LeaderMonitor
     publisher: OffsetPublisher | None
 
     def close(self) -> None:
@@ -85,7 +97,7 @@ class KafkaSource:
         on_restart: Callable[[RestartReason], None] = _ignore_restart,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._client_settings = _client_settings(client, settings)
+        self._client_settings = consumer_settings(client, settings)
         self._settings = settings
         self._topics = sorted(set(settings.topics))
         self._partitions = None if settings.partitions is None else frozenset(settings.partitions)
@@ -95,6 +107,7 @@ class KafkaSource:
         self._stopping = stopping
         self._clock = clock
         self._wait = BrokerWait(brokers(client), settings.connect_timeout_seconds, stopping, clock)
+        self._next_admission = -math.inf
         self._session: _Session | None = None
         self._reader: PartitionReader | None = None
 
@@ -105,17 +118,24 @@ class KafkaSource:
         return StreamIdentity(cluster.cluster_id, ids)
 
     def start_positions(self) -> dict[TopicPartition, Position]:
-        """Resolve the configured start to offsets, for every partition; waits for a broker."""
+        """Resolve the configured start to offsets; waits for a broker.
+
+        A partition that is read from its beginning and has no leader is left out: `open` reads it from there
+        anyhow, once it has one. Any other start is waited for, since it would mean something else later.
+        """
         session = self._connect()
-        assigned = self._to_assign(session.cluster)
-        offsets = start_offsets(session.consumer, assigned, self._settings.start, self._wait)
+        assigned = to_assign(session.cluster, self._partitions)
+        if self._settings.can_wait(self._settings.start):
+            offsets = known_offsets(session.consumer, session.manager, assigned, "earliest", _REQUEST_MS)
+        else:
+            offsets = self._starts(session, assigned)
         return {tp: Position(offset) for tp, offset in sorted(offsets.items())}
 
     def open(self, positions: Mapping[TopicPartition, Position]) -> dict[TopicPartition, int]:
         """Check that the log still holds `positions`, and seek to them; waits for a broker.
 
         A partition without a position is read from its beginning, or from `start` if no partition of its
-        topic has a position.
+        topic has a position. A partition whose leader does not answer is checked and read later, by `poll`.
 
         Raises
         ------
@@ -124,26 +144,33 @@ class KafkaSource:
             `on_gap` is "fail".
         """
         session = self._connect()
-        assigned = self._to_assign(session.cluster)
-        self._check_covered(positions, assigned)
-        beginnings = start_offsets(session.consumer, assigned, "earliest", self._wait)
-        lost = lost_records(positions, beginnings, self._settings.on_gap)
-        kept = {tp: at for tp, at in positions.items() if tp not in lost}
-        verify(session.consumer, session.manager, kept, beginnings, self._wait)
+        assigned = to_assign(session.cluster, self._partitions)
+        require_covered(positions, assigned, self._topics if self._partitions is None else ())
         known = {topic for topic, _ in positions}
-        fresh = [tp for tp in assigned if tp.topic not in known]
-        starts = start_offsets(session.consumer, fresh, self._settings.start, self._wait) if fresh else {}
+        starts: dict[TopicPartition, Start] = {
+            tp: "earliest" if tp.topic in known else self._settings.start
+            for tp in assigned
+            if tp not in positions
+        }
+        fixed = self._starts(session, [tp for tp, at in starts.items() if not self._settings.can_wait(at)])
         reader = PartitionReader(
             session.consumer,
-            self._wait.where,
+            session.manager,
             self._settings.on_gap,
             self._on_lost,
             lambda: self._renew("unreadable"),
+            self._stopping,
         )
-        reader.go_to(beginnings | starts | {tp: at.next_offset for tp, at in kept.items()})
-        # An idle partition would not say how far it reaches until its next record.
-        reader.ends(assigned)
+        given = {tp: Position(offset) for tp, offset in fixed.items()} | dict(positions)
+        reader.expect({tp: given.get(tp) for tp in assigned})
         self._reader = reader
+        lost: dict[TopicPartition, int] = {}
+        # Leaders may be elected at this moment, or take long to answer.
+        for timeout_ms in islice(patience(), _OPEN_ATTEMPTS):
+            lost |= reader.admit(reader.pending, timeout_ms)
+            if not reader.pending or self._stopping():
+                break
+            time.sleep(RETRY_SECONDS)
         return lost
 
     def poll(self, timeout_seconds: float) -> Sequence[Record]:
@@ -161,14 +188,19 @@ class KafkaSource:
         session.answers.end()
         if not session.answers.recent and isinstance(session.manager.last_failure, REFUSALS):
             raise converted(session.manager.last_failure, self._wait.where)
-        if session.publisher is not None and session.publisher.refusal is not None:
-            raise AuthenticationError(
-                f"{self._wait.where}: not permitted to commit offsets of the group "
-                f"{self._settings.group_id!r}; grant READ on it, or set source.group to ''"
-            )
+        if session.publisher is not None:
+            session.publisher.follow()
+            if session.publisher.refusal is not None:
+                raise AuthenticationError(
+                    f"{self._wait.where}: not permitted to commit offsets of the group "
+                    f"{self._settings.group_id!r}; grant READ on it, or set source.group to ''"
+                )
         added = session.watch.look(reader.partitions)
         if added and self._partitions is None and self._settings.follow:
-            reader.add(added)
+            log.info("new partitions: %s", ", ".join(map(str, sorted(added))))
+            reader.expect(dict.fromkeys(added))
+        session.leaders.look(reader.partitions)
+        self._admit(session, reader)
         self._look_for_stalls(session, reader)
         return polled[0] if len(polled) == 1 else list(chain.from_iterable(polled))
 
@@ -179,12 +211,22 @@ class KafkaSource:
     def status(self) -> dict[TopicPartition, PartitionStatus]:
         """Return the status of each partition, without asking the broker; empty before `open`.
 
-        While no broker answers, ends and lag are unknown: what was last known of them may be wrong by now.
+        While no broker answers, or no leader, ends and lag are unknown: what was last known of them may be
+        wrong by now.
         """
-        found = {} if self._reader is None else self._reader.status()
+        if self._reader is None or self._session is None:
+            return {}
+        found = self._reader.status()
+        for tp in self._session.leaders.without:
+            found[tp] = replace(found[tp], high_watermark=None, lag=None, has_leader=False)
         if self.connected:
             return found
         return {tp: replace(at, high_watermark=None, lag=None) for tp, at in found.items()}
+
+    def has_read_to(self, ends: Mapping[TopicPartition, int]) -> bool:
+        """Return whether all records before these ends were returned."""
+        found = self.status()
+        return all(found[tp].position >= end for tp, end in ends.items())
 
     @property
     def connected(self) -> bool:
@@ -221,8 +263,25 @@ class KafkaSource:
             cluster,
             AnswerMonitor(manager, self._settings.silence_seconds, self._clock),
             TopicMonitor(manager, ids, self._settings.discovery_seconds, self._clock),
+            LeaderMonitor(manager, self._settings.silence_seconds, self._clock),
             OffsetPublisher(manager, self._settings.group_id) if self._settings.group_id else None,
         )
+
+    def _starts(self, session: _Session, partitions: Sequence[TopicPartition]) -> dict[TopicPartition, int]:
+        start = self._settings.start
+        return start_offsets(session.consumer, session.manager, partitions, start, self._wait)
+
+    def _admit(self, session: _Session, reader: PartitionReader) -> None:
+        """Try to read the partitions that are waited for."""
+        if not reader.pending or self._clock() < self._next_admission:
+            return
+        led = [tp for tp in reader.pending if has_leader(session.manager, tp)]
+        if len(led) < len(reader.pending):
+            ask_for_leaders(session.manager, reader.pending)
+        for tp, count in reader.admit(led, _REQUEST_MS).items():
+            self._on_lost(tp, count)
+        # A leader that answers but does not return the last record would hold up the others each time.
+        self._next_admission = self._clock() + _ADMIT_SECONDS
 
     def _look_for_stalls(self, session: _Session, reader: PartitionReader) -> None:
         if not session.answers.recent:
@@ -235,77 +294,24 @@ class KafkaSource:
                 "unread records but none returned, recreating the client: %s",
                 ", ".join(place(tp, at[tp]) for tp in stalled),
             )
-            consumer = self._renew("stalled")
-            if consumer is not None:
-                reader.change_to(consumer)
+            self._renew("stalled")
 
-    def _renew(self, why: RestartReason) -> KafkaConsumer | None:
-        """Replace the client by a new one and return it; None (and no change) if no broker answers."""
-        old = self._connect()
+    def _renew(self, why: RestartReason) -> None:
+        """Replace the client by a new one; no change if no broker answers."""
+        old, reader = self._opened()
         wait = BrokerWait(self._wait.where, _RENEW_SECONDS, self._stopping, self._clock)
         try:
             # With the topic ids as first seen, so that a recreated topic is still detected.
             session = self._new_session(wait, old.cluster)
         except BrokerUnavailableError:
-            return None
+            return
         self._session = session
+        reader.change_to(session.consumer, session.manager)
         self._stalls.forget()
         old.close()
         self._on_restart(why)
-        return session.consumer
 
     def _opened(self) -> tuple[_Session, PartitionReader]:
         if self._session is None or self._reader is None:
             raise StreamError(f"{self._wait.where}: the source is not open; call open before poll")
         return self._session, self._reader
-
-    def _to_assign(self, cluster: Cluster) -> list[TopicPartition]:
-        """Return the partitions to read, sorted.
-
-        Raises
-        ------
-        StreamError : a configured partition does not exist.
-        """
-        for name, topic in cluster.topics.items():
-            absent = sorted((self._partitions or set()) - topic.partitions)
-            if absent:
-                count = len(topic.partitions)
-                raise StreamError(
-                    f"{name}[{absent[0]}]: no such partition, the topic has {count}; see source.partitions"
-                )
-        return sorted(
-            TopicPartition(name, partition)
-            for name, topic in cluster.topics.items()
-            for partition in (topic.partitions if self._partitions is None else self._partitions)
-        )
-
-    def _check_covered(
-        self, positions: Mapping[TopicPartition, Position], assigned: Sequence[TopicPartition]
-    ) -> None:
-        for topic, partition in sorted(positions.keys() - set(assigned)):
-            if topic in self._topics and self._partitions is None:
-                raise StreamError(
-                    f"{topic}[{partition}]: the partition no longer exists: the topic was recreated"
-                )
-            raise ConfigError(
-                f"{topic}[{partition}]: the checkpoint has learned from it, but the configuration does "
-                "not read it; add it to source.topics and source.partitions"
-            )
-
-
-def _client_settings(client: Mapping[str, Any], settings: ReadSettings) -> dict[str, Any]:
-    defaults = {
-        "isolation_level": "read_committed",
-        "fetch_max_wait_ms": 500,
-        "max_partition_fetch_bytes": 8 << 20,
-        # By default the client may take half a minute to reconnect after a long outage.
-        "reconnect_backoff_max_ms": 2000,
-        "metadata_max_age_ms": max(100, int(settings.discovery_seconds * 1000)),
-    }
-    ours = {
-        "enable_auto_commit": False,
-        "auto_offset_reset": "none",
-        "allow_auto_create_topics": False,
-        "max_poll_records": settings.max_poll_records,
-    }
-    return defaults | settings_for(KafkaConsumer, client, ours)

@@ -1,4 +1,4 @@
-"""Watching whether brokers still answer, and whether topics are still those that were opened."""
+"""Watching whether brokers answer, partitions have leaders, and topics are still those that were opened."""
 
 # The stubs of kafka-python leave these calls untyped.
 # mypy: disable-error-code="no-untyped-call"
@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterable, Mapping
 from streamlearn.data import TopicPartition
 from streamlearn.errors import StreamError
 from streamlearn.stream.kafka.connection import ConnectionManager
+from streamlearn.stream.kafka.known_offsets import has_leader
+from streamlearn.stream.kafka.metadata import is_deleted
 
 
 class AnswerMonitor:
@@ -45,15 +47,45 @@ class AnswerMonitor:
         return self._silent_seconds < self._silence_seconds
 
 
+class LeaderMonitor:
+    """Finds the partitions that have had no leader for a while, in the metadata that the client refreshes.
+
+    Parameters
+    ----------
+    patience_seconds : an election takes less.
+    """
+
+    def __init__(
+        self, manager: ConnectionManager, patience_seconds: float, clock: Callable[[], float]
+    ) -> None:
+        self._manager = manager
+        self._patience_seconds = patience_seconds
+        self._clock = clock
+        self._since: dict[TopicPartition, float] = {}
+
+    def look(self, partitions: Iterable[TopicPartition]) -> None:
+        """Note which of these have a leader."""
+        now = self._clock()
+        without = [tp for tp in partitions if not has_leader(self._manager, tp)]
+        self._since = {tp: self._since.get(tp, now) for tp in without}
+
+    @property
+    def without(self) -> list[TopicPartition]:
+        """The partitions that have no leader."""
+        now = self._clock()
+        return [tp for tp, since in self._since.items() if now - since >= self._patience_seconds]
+
+
 class TopicMonitor:
     """Detects new partitions, and topics that were deleted or recreated.
 
-    It reads the metadata that the client refreshes in the background, so it never waits.
+    It reads the metadata that the client refreshes in the background, and waits for an answer only to confirm
+    a deletion: the client also leaves out topics about which no broker gave an answer.
 
     Parameters
     ----------
     topic_ids : the id of each topic when it was opened; "" if unknown.
-    every_seconds : interval between checks; what is missing for two intervals counts as deleted.
+    every_seconds : interval between checks; what is missing for two intervals may have been deleted.
     """
 
     def __init__(
@@ -63,6 +95,7 @@ class TopicMonitor:
         every_seconds: float,
         clock: Callable[[], float],
     ) -> None:
+        self._manager = manager
         self._cluster = manager.cluster
         self._topic_ids = topic_ids
         self._every_seconds = every_seconds
@@ -100,7 +133,7 @@ class TopicMonitor:
         # A broker that has just started may not know all topics yet.
         self._missing_since = {tp: self._missing_since.get(tp, now) for tp in missing}
         for tp, since in sorted(self._missing_since.items()):
-            if now - since >= 2 * self._every_seconds:
+            if now - since >= 2 * self._every_seconds and is_deleted(self._manager, tp):
                 raise StreamError(
                     f"{tp.topic}[{tp.partition}]: the partition no longer exists: the topic was deleted"
                 )

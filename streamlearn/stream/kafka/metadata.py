@@ -10,9 +10,12 @@ from typing import Any
 from kafka import errors
 from kafka.protocol.metadata import MetadataRequest
 
+from streamlearn.data import TopicPartition
 from streamlearn.errors import StreamError
 from streamlearn.stream.kafka.connection import BrokerWait, ConnectionManager, retry
 from streamlearn.stream.kafka.settings import nearest
+
+_REQUEST_MS = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +59,18 @@ def names(manager: ConnectionManager, wait: BrokerWait) -> list[str]:
     """Return the names of all visible topics."""
     response = retry(lambda timeout_ms: _ask(manager, None, timeout_ms), wait)
     return sorted(topic.name for topic in response.topics if not topic.is_internal)
+
+
+def is_deleted(manager: ConnectionManager, tp: TopicPartition) -> bool:
+    """Return whether a broker says that a partition does not exist; False if none answers within a second."""
+    try:
+        [topic] = _ask(manager, [tp.topic], _REQUEST_MS).topics
+    except errors.RetriableError:
+        return False
+    error = errors.for_code(topic.error_code)
+    if error is errors.NoError:
+        return tp.partition not in {each.partition_index for each in topic.partitions}
+    return error is errors.UnknownTopicOrPartitionError
 
 
 def _ask(manager: ConnectionManager, topics: Sequence[str] | None, timeout_ms: int) -> Any:

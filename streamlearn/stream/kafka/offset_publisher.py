@@ -4,7 +4,8 @@
 # mypy: disable-error-code="no-untyped-call"
 
 import logging
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 
 from kafka import OffsetAndMetadata, errors
 from kafka import TopicPartition as KafkaPartition
@@ -19,6 +20,9 @@ from streamlearn.stream.kafka.connection import ConnectionManager
 log = logging.getLogger(__name__)
 
 _CLOSE_MS = 2000
+# A new cluster has no coordinator of groups for some seconds, and elections take a while.
+_QUIET_SECONDS = 30.0
+_RETRY_SECONDS = 5.0
 
 
 class OffsetPublisher:
@@ -27,13 +31,20 @@ class OffsetPublisher:
     The consumer itself has no group: with one, each poll would wait for the group's coordinator, and
     reading would depend on permissions and brokers that only monitoring needs.
 
+    Parameters
+    ----------
+    clock : monotonic seconds.
+
     Attributes
     ----------
     refusal : the error if this group may not commit and never could, else None. Once a commit has succeeded,
-        failures are only logged as a warning and learning continues.
+        failures are only logged as a warning and learning continues: once, and not before transient ones have
+        lasted for half a minute.
     """
 
-    def __init__(self, manager: ConnectionManager, group_id: str) -> None:
+    def __init__(
+        self, manager: ConnectionManager, group_id: str, clock: Callable[[], float] = time.monotonic
+    ) -> None:
         self._coordinator = ConsumerCoordinator(
             KafkaNetClient(net=manager.net, manager=manager),
             SubscriptionState(),
@@ -42,7 +53,10 @@ class OffsetPublisher:
             api_version=manager.broker_version,
         )
         self._offsets: dict[KafkaPartition, OffsetAndMetadata] = {}
-        self._failing = False
+        self._clock = clock
+        self._failing_since: float | None = None
+        self._retry_at = 0.0
+        self._is_logged = False
         self._ever = False
         self.refusal: errors.KafkaError | None = None
 
@@ -52,10 +66,21 @@ class OffsetPublisher:
         if not offsets:
             return
         self._offsets = offsets
+        self._commit()
+
+    def _commit(self) -> None:
         try:
             self._coordinator.commit_offsets_async(self._offsets, self._published)
         except errors.KafkaError as error:
-            self._published(offsets, error)
+            self._published(self._offsets, error)
+
+    def follow(self) -> None:
+        """Note the results of commits, and repeat one that failed; to be called after every poll."""
+        # The client reports a result only with the next commit, which an idle stream does not have.
+        self._coordinator._invoke_completed_offset_commit_callbacks()  # type: ignore[attr-defined]
+        if self._failing_since is not None and self._clock() >= self._retry_at:
+            self._retry_at = self._clock() + _RETRY_SECONDS
+            self._commit()
 
     def close(self) -> None:
         """Wait up to two seconds for the last commit to be acknowledged."""
@@ -70,7 +95,14 @@ class OffsetPublisher:
         if isinstance(response, errors.GroupAuthorizationFailedError) and not self._ever:
             self.refusal = response
             return
-        self._ever = self._ever or not isinstance(response, Exception)
-        if isinstance(response, Exception) and not self._failing:
+        if not isinstance(response, Exception):
+            self._ever, self._failing_since, self._is_logged = True, None, False
+            return
+        now = self._clock()
+        if self._failing_since is None:
+            self._retry_at = now + _RETRY_SECONDS
+        self._failing_since = now if self._failing_since is None else self._failing_since
+        quiet = _QUIET_SECONDS if isinstance(response, errors.RetriableError) else 0.0
+        if not self._is_logged and now - self._failing_since >= quiet:
+            self._is_logged = True
             log.warning("cannot commit offsets for lag monitoring, learning continues: %s", reason(response))
-        self._failing = isinstance(response, Exception)

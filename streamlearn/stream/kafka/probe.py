@@ -1,5 +1,6 @@
 """Checking a cluster without consuming anything: one finding for each requirement."""
 
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,9 +16,15 @@ from streamlearn.errors import (
     StreamlearnError,
 )
 from streamlearn.stream.kafka.client_errors import converted
-from streamlearn.stream.kafka.connection import BrokerWait, ConnectionManager, connect
+from streamlearn.stream.kafka.connection import (
+    RETRY_SECONDS,
+    BrokerWait,
+    ConnectionManager,
+    connect,
+    patience,
+)
+from streamlearn.stream.kafka.known_offsets import has_leader, known_offsets
 from streamlearn.stream.kafka.metadata import Topic, describe
-from streamlearn.stream.kafka.positions import start_offsets
 from streamlearn.stream.kafka.settings import brokers, settings_for
 
 
@@ -102,20 +109,37 @@ def _topic(
         why = StreamError(f"{name}: no partitions {absent}, the topic has {count}; see source.partitions")
         return [Finding.problem(f"topic {name}", why)]
     found = Finding(f"topic {name}", True, f"{name}: exists, partitions: {count}")
-    return [found, _readable(consumer, name, topic, partitions, wait)]
+    return [found, _readable(consumer, manager, name, topic, partitions, wait)]
 
 
 def _readable(
-    consumer: KafkaConsumer, name: str, topic: Topic, partitions: Sequence[int] | None, wait: BrokerWait
+    consumer: KafkaConsumer,
+    manager: ConnectionManager,
+    name: str,
+    topic: Topic,
+    partitions: Sequence[int] | None,
+    wait: BrokerWait,
 ) -> Finding:
     chosen = topic.partitions if partitions is None else partitions
-    asked = [TopicPartition(name, partition) for partition in chosen]
+    asked = {TopicPartition(name, partition) for partition in chosen}
+    ends: dict[TopicPartition, int] = {}
     try:
-        beginnings = start_offsets(consumer, asked, "earliest", wait)
-        ends = start_offsets(consumer, asked, "latest", wait)
-    except BrokerUnavailableError as error:
-        why = BrokerUnavailableError(f"{name}: the leader of a partition does not answer: {error}")
-        return Finding.problem(f"read {name}", why)
+        for timeout_ms in patience():
+            beginnings = known_offsets(consumer, manager, asked, "earliest", timeout_ms)
+            ends = known_offsets(consumer, manager, beginnings, "latest", timeout_ms)
+            if ends.keys() == asked:
+                break
+            wait.keep_waiting(manager.last_failure)
+            time.sleep(RETRY_SECONDS)
+    except BrokerUnavailableError:
+        silent = sorted(asked - ends.keys())
+        leaderless = [tp for tp in silent if not has_leader(manager, tp)]
+        why = "no broker leads" if leaderless else "the leader does not answer for"
+        named = ", ".join(map(str, leaderless or silent))
+        problem = BrokerUnavailableError(
+            f"{why} {named}; a daemon learns from the other partitions and waits for this"
+        )
+        return Finding.problem(f"read {name}", problem)
     except Exception as error:
         return Finding.problem(f"read {name}", converted(error, f"{name}: {wait.where}"))
     records = sum(ends.values()) - sum(beginnings.values())

@@ -13,7 +13,7 @@ from kafka import KafkaAdminClient, KafkaProducer, errors
 
 from streamlearn.errors import BrokerUnavailableError, StreamlearnError
 from streamlearn.stream.kafka.client_errors import REFUSALS, converted
-from streamlearn.stream.kafka.connection import BrokerWait, connect, retry
+from streamlearn.stream.kafka.connection import BrokerWait, connect, require_accepted, retry
 from streamlearn.stream.kafka.metadata import describe
 from streamlearn.stream.kafka.settings import brokers, settings_for
 
@@ -37,6 +37,8 @@ class KafkaSink:
     topic : name of an existing topic.
     max_in_flight_bytes : `send` blocks while more than this is unacknowledged.
     connect_timeout_seconds : how long to wait for a broker at the start; None waits indefinitely.
+    silence_seconds : `send` raises when records have been unacknowledged for longer; None waits for each as
+        long as the client's `delivery_timeout_ms`.
     stopping : polled while waiting; True ends the wait with BrokerUnavailableError.
 
     Attributes
@@ -56,27 +58,17 @@ class KafkaSink:
         *,
         max_in_flight_bytes: int = 32 << 20,
         connect_timeout_seconds: float | None = 30.0,
+        silence_seconds: float | None = None,
         stopping: Callable[[], bool] = lambda: False,
     ) -> None:
-        defaults = {
-            "linger_ms": 20,
-            "max_block_ms": 5000,
-            "batch_size": 256 << 10,
-            # The broker enforces its own limit, and reports it per record.
-            "max_request_size": 64 << 20,
-            "reconnect_backoff_max_ms": 2000,
-            # kafka-python's idempotent producer stops sending after one record was rejected. One request at a
-            # time keeps the order instead; a lost acknowledgement may duplicate records.
-            "enable_idempotence": False,
-            "max_in_flight_requests_per_connection": 1,
-        }
-        ours = {"acks": "all", "allow_auto_create_topics": False}
-        settings = defaults | settings_for(KafkaProducer, client, ours)
+        settings = producer_settings(client)
         self._wait = BrokerWait(brokers(client), connect_timeout_seconds, stopping)
         self._stopping = stopping
         self._topic = topic
         self._limit = max_in_flight_bytes
         self._in_flight_bytes = 0
+        self._silence_seconds = silence_seconds
+        self._silent_since = time.monotonic()
         self._changed = threading.Condition()
         self.delivered = 0
         self.failed = 0
@@ -109,7 +101,7 @@ class KafkaSink:
         Raises
         ------
         AuthenticationError : the broker denies access, and would deny it for every record.
-        BrokerUnavailableError : the program stopped while the record was waiting.
+        BrokerUnavailableError : the program stopped while the record was waiting, or no broker acknowledges.
         """
         size = len(key or b"") + len(value or b"") + _RECORD_BYTES
         self._reserve(size)
@@ -172,14 +164,26 @@ class KafkaSink:
 
     def _reserve(self, size: int) -> None:
         with self._changed:
+            if not self._in_flight_bytes:
+                self._silent_since = time.monotonic()
+            self._require_answers()
             # A record larger than the limit is sent on its own.
             while self._in_flight_bytes and self._in_flight_bytes + size > self._limit:
+                self._require_answers()
                 if self._stopping():
                     raise BrokerUnavailableError(
                         f"{self._wait.where}: stopped while a record was waiting to be sent"
                     )
                 self._changed.wait(_SLICE_SECONDS)
             self._in_flight_bytes += size
+
+    def _require_answers(self) -> None:
+        silent = time.monotonic() - self._silent_since
+        if self._silence_seconds is not None and silent > self._silence_seconds:
+            raise BrokerUnavailableError(
+                f"{self._wait.where}: no broker has acknowledged a record for {self._topic} within "
+                f"{self._silence_seconds:g} s"
+            )
 
     def _settle(
         self,
@@ -190,6 +194,8 @@ class KafkaSink:
         failure = None if error is None else converted(error, self._topic)
         with self._changed:
             self._in_flight_bytes -= size
+            if not isinstance(failure, BrokerUnavailableError):
+                self._silent_since = time.monotonic()
             if failure is None:
                 self.delivered += 1
             else:
@@ -198,6 +204,31 @@ class KafkaSink:
             self._changed.notify_all()
         if done is not None:
             done(failure)
+
+
+def producer_settings(client: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings of the producer: the given ones, and those that delivery depends on.
+
+    Raises
+    ------
+    ConfigError
+    """
+    defaults = {
+        "linger_ms": 20,
+        "max_block_ms": 5000,
+        "batch_size": 256 << 10,
+        # The broker enforces its own limit, and reports it per record.
+        "max_request_size": 64 << 20,
+        "reconnect_backoff_max_ms": 2000,
+        # kafka-python's idempotent producer stops sending after one record was rejected. One request at a
+        # time keeps the order instead; a lost acknowledgement may duplicate records.
+        "enable_idempotence": False,
+        "max_in_flight_requests_per_connection": 1,
+    }
+    ours = {"acks": "all", "allow_auto_create_topics": False}
+    found = defaults | settings_for(KafkaProducer, client, ours)
+    require_accepted(KafkaProducer, found)
+    return found
 
 
 def create_topic(

@@ -2,18 +2,17 @@
 
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
-from pathlib import Path
 from typing import Any
 
 from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer
 
 from streamlearn.errors import ConfigError
+from streamlearn.stream.kafka.client_values import require_valid
 from streamlearn.stream.kafka.oauth import TokenProvider
 
 Client = type[KafkaConsumer] | type[KafkaProducer] | type[KafkaAdminClient]
 
 _CLIENTS: tuple[Client, ...] = (KafkaConsumer, KafkaProducer, KafkaAdminClient)
-_FILES = ("ssl_cafile", "ssl_certfile", "ssl_keyfile", "ssl_crlfile")
 # Settings that a user cannot change, since our guarantees depend on them.
 _OURS = {
     "auto_offset_reset": "offsets come from the checkpoint",
@@ -40,17 +39,17 @@ def settings_for(client: Client, given: Mapping[str, Any], ours: Mapping[str, An
 
     Raises
     ------
-    ConfigError : a key that no client has, one that a user cannot set, or a missing TLS file.
+    ConfigError : a key that no client has, one that a user cannot set, or a value that no client can have.
     """
-    known = {key for kind in _CLIENTS for key in kind.DEFAULT_CONFIG}
+    known = {key: value for kind in _CLIENTS for key, value in kind.DEFAULT_CONFIG.items()}
     for key in given:
         if key in _OURS:
             raise ConfigError(f"kafka client setting {key!r} cannot be changed: {_OURS[key]}; remove it")
         if key not in known:
-            raise ConfigError(f"unknown kafka client setting {key!r}{nearest(key, known - _OURS.keys())}")
-    for key in _FILES:
-        if given.get(key) and not Path(given[key]).is_file():
-            raise ConfigError(f"kafka client setting {key!r}: no such file: {given[key]}")
+            raise ConfigError(
+                f"unknown kafka client setting {key!r}{nearest(key, known.keys() - _OURS.keys())}"
+            )
+    require_valid(given, known)
     settings = {key: _shaped(key, value) for key, value in given.items() if key in client.DEFAULT_CONFIG}
     return settings | {key: value for key, value in ours.items() if key in client.DEFAULT_CONFIG}
 
