@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from streamlearn.choices import LetterOutcome, RestartReason, WriteOutcome
+from streamlearn.choices import FixedScheme, LetterOutcome, Problem, RestartReason, WriteOutcome
 from streamlearn.data import PartitionStatus, TopicPartition
 from streamlearn.errors import Reason
 
@@ -124,10 +124,16 @@ class Learned:
         and hour; and ``f1/macro/recent``.
     gauges : the learner's own gauges (weights_norm, features_known, …).
     sequences_seen : sequences learned since the first start, each counted once.
-    labels : recent scores of the most frequent labels or types of spans, and of all others together.
-    confusions : gold label, predicted label and recent count; the most frequent first.
+    labels : recent scores of the most frequent labels or types of spans.
+    confusions : gold label, predicted label and recent count; the most frequent first. None stands for any
+        label that is not among the first ones, and for no prediction.
     drifts : concept drifts found in the batch.
     drift_scores : by signal, how far it is above its earlier mean, in standard errors; NaN while unknown.
+    other_labels : recent scores of all labels that are not in `labels`, together.
+    gold, predicted : tokens of the batch by label.
+    off_scheme : sequences whose gold labels are not in the scheme that the configuration expects.
+    detected_scheme : the scheme of most gold labels so far; None if they do not tell.
+    sightings, unknown : features of the batch, and how many of them were new or refused.
     """
 
     sequences: int
@@ -143,9 +149,25 @@ class Learned:
     gauges: Mapping[str, float]
     sequences_seen: int
     labels: Mapping[str, LabelScore] = field(default_factory=dict)
-    confusions: Sequence[tuple[str, str, int]] = ()
+    confusions: Sequence[tuple[str | None, str | None, int]] = ()
     drifts: Sequence[Drift] = ()
     drift_scores: Mapping[str, float] = field(default_factory=dict)
+    other_labels: LabelScore | None = None
+    gold: Mapping[str, int] = field(default_factory=dict)
+    predicted: Mapping[str, int] = field(default_factory=dict)
+    off_scheme: int = 0
+    detected_scheme: FixedScheme | None = None
+    sightings: int = 0
+    unknown: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class LearningProblem:
+    """Learning looks broken for a reason, from now on or no longer."""
+
+    reason: Problem
+    message: str
+    is_present: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,6 +214,7 @@ Event = (
     | Duplicated
     | Gap
     | Learned
+    | LearningProblem
     | CheckpointDone
     | Resumed
 )

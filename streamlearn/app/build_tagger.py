@@ -37,11 +37,13 @@ def build_tagger(config: Config) -> Tagger:
     templates = parse_templates(features.templates or "", features.columns, where)
     names = NameBook(features.names)
     space = FeatureSpace(templates, features.max_features, features.max_edge_features, names)
-    label_set = LabelSet(labels.known, labels.map, labels.other, labels.max)
+    scheme = labels.scheme
+    label_set = LabelSet(labels.known, labels.map, labels.other, labels.max, scheme.model)
     encoder = Encoder(features.columns, space.views, label_set, features.cache, names)
-    constraint = Constraint(labels.constrain)
+    constraint = Constraint(labels.constraint)
     spec = ChainSpec(space.capacities, space.plain_edges, space.second_order)
-    return Tagger(encoder, label_set, space, build_learner(config.learner, spec), constraint)
+    learner = build_learner(config.learner, spec)
+    return Tagger(encoder, label_set, space, learner, constraint, scheme.data)
 
 
 def warm_up(config: Config, say: Callable[[str], None]) -> None:

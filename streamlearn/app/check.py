@@ -6,7 +6,9 @@ from pathlib import Path
 from streamlearn.app.build_tagger import build_tagger
 from streamlearn.app.compatibility import require_same_model, require_same_stream
 from streamlearn.app.drift_watch import build_watch
+from streamlearn.app.evaluate import batches, open_examples
 from streamlearn.app.kafka_source import build_source
+from streamlearn.app.label_findings import LabelSurvey
 from streamlearn.checkpoint.location import open_store
 from streamlearn.checkpoint.reading import Loaded
 from streamlearn.checkpoint.store import Store
@@ -17,7 +19,9 @@ from streamlearn.errors import ConfigError, StreamlearnError
 from streamlearn.stream.kafka.probe import Finding, probe
 
 
-def check(path: Path, overrides: Sequence[str], live: bool, timeout_seconds: float) -> Iterator[Finding]:
+def check(
+    path: Path, overrides: Sequence[str], live: bool, timeout_seconds: float, data: Sequence[str] = ()
+) -> Iterator[Finding]:
     """Check the file; with `live` also the state, the broker, topics and permissions.
 
     Whatever `run` would refuse is a problem here, for the same reason. Changes nothing: a missing state
@@ -26,6 +30,7 @@ def check(path: Path, overrides: Sequence[str], live: bool, timeout_seconds: flo
     Parameters
     ----------
     timeout_seconds : for each response of the broker.
+    data : files of sequences whose labels are checked.
     """
     try:
         config = load(path, overrides)
@@ -39,8 +44,21 @@ def check(path: Path, overrides: Sequence[str], live: bool, timeout_seconds: flo
     labels = f", {len(tagger.labels)} known labels" if tagger.labels else ""
     learner = f"learner {config.learner.kind}"
     yield Finding("config", True, f"{path}: model {config.model}, {learner}, reads {reads}{labels}")
+    if data:
+        yield _check_data(config, data)
     if live:
         yield from _check_live(config, store, timeout_seconds)
+
+
+def _check_data(config: Config, paths: Sequence[str]) -> Finding:
+    """Read the labels of files as learning would."""
+    survey = LabelSurvey(config)
+    try:
+        for batch in batches(open_examples(config, paths, survey.reject)):
+            survey.add([located.example for located in batch])
+        return Finding("data", True, survey.result())
+    except StreamlearnError as error:
+        return Finding.problem("data", error)
 
 
 def _check_live(config: Config, store: Store, timeout_seconds: float) -> Iterator[Finding]:

@@ -1,16 +1,18 @@
 """Labelling files with the model of a checkpoint."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from streamlearn.app.build_tagger import open_state
-from streamlearn.app.evaluate import BATCH, OnRejected, batches, open_examples, report_rejected
+from streamlearn.app.evaluate import BATCH, OnRejected, batches, open_examples, report_rejected, with_place
+from streamlearn.app.label_findings import require_valid_labellings
 from streamlearn.choices import Scheme
 from streamlearn.config.learned_part import from_learned
 from streamlearn.corpus.example_reader import Located
 from streamlearn.corpus.input_files import STDIN
-from streamlearn.data import Prediction
-from streamlearn.errors import CheckpointError, UsageError
+from streamlearn.data import Example, Prediction
+from streamlearn.errors import CheckpointError, Reason, RecordError, UsageError
+from streamlearn.learners.tagger import Tagger
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,14 +32,24 @@ class PredictionOptions:
 
 
 def predictions(
-    checkpoint: str, path: str, wanted: PredictionOptions, on_rejected: OnRejected
+    checkpoint: str,
+    path: str,
+    wanted: PredictionOptions,
+    on_rejected: OnRejected,
+    warn: Callable[[str], None] = lambda _: None,
 ) -> Iterator[tuple[Located, Prediction]]:
     """Yield each sequence of a file with its prediction, in order.
 
-    Standard input is answered line by line.
+    Standard input is answered line by line. A sequence for which the known labels allow no valid labelling is
+    rejected.
+
+    Parameters
+    ----------
+    warn : called with what cannot be predicted.
 
     Raises
     ------
+    ConfigError : the constraint allows no labelling at all.
     CheckpointError : there is no checkpoint that verifies, or it has learned nothing.
     UsageError : the file cannot be read, or the learner has no probabilities.
     """
@@ -45,6 +57,9 @@ def predictions(
     if not state.sequences_seen:
         raise CheckpointError(f"{loaded.where}: has learned no sequence yet, so it cannot predict labels")
     tagger = state.tagger
+    missing = require_valid_labellings(tagger)
+    if missing:
+        warn(missing)
     config = from_learned(loaded.checkpoint.config)
     if wanted.marginals and not tagger.is_probabilistic:
         raise UsageError(
@@ -59,4 +74,13 @@ def predictions(
         kept = [located for place, located in enumerate(batch) if place not in rejected]
         if kept:
             found = tagger.explain_batch(encoded.batch, marginals=wanted.marginals, k_best=wanted.k_best)
-            yield from zip(kept, found, strict=True)
+            for located, prediction in zip(kept, found, strict=True):
+                if prediction is None:
+                    on_rejected(with_place(located, _no_labelling(tagger, located.example)))
+                else:
+                    yield located, prediction
+
+
+def _no_labelling(tagger: Tagger, example: Example) -> RecordError:
+    message = f"no labelling of {len(example)} tokens with the known labels is valid"
+    return RecordError(Reason.LENGTH, f"{message} {tagger.constraint.upper()}; --constrain none predicts one")

@@ -13,6 +13,7 @@ from streamlearn.app.compatibility import require_same_model, require_same_strea
 from streamlearn.app.dead_letter_sink import build_bad_record_sink, build_tolerance
 from streamlearn.app.drift_watch import SNAPSHOT, build_watch
 from streamlearn.app.kafka_source import build_source
+from streamlearn.app.label_findings import expected_scheme
 from streamlearn.checkpoint.location import open_store
 from streamlearn.checkpoint.read_progress import ReadProgress
 from streamlearn.checkpoint.reading import Loaded
@@ -40,6 +41,7 @@ from streamlearn.events import (
     Resumed,
     StateChanged,
 )
+from streamlearn.monitor.diagnosis import Diagnosis
 from streamlearn.stream.deterministic_order import MergedSource
 from streamlearn.stream.record_codec import RecordCodec
 from streamlearn.stream.source import Source
@@ -100,7 +102,8 @@ class Daemon:
         )
         self._server, telemetry = self._build_server()
         self._observers: tuple[Observer, ...] = (
-            *telemetry, EventLog(), Supervisor(), self._state.history, self._keep_snapshot, *observers,
+            *telemetry, EventLog(), Supervisor(), self._state.history, self._keep_snapshot,
+            Diagnosis(expected_scheme(tagger, config.labels), self._observe), *observers,
         )  # fmt: skip
 
     def _build_server(self) -> tuple[Server, tuple[Observer, ...]]:

@@ -34,13 +34,13 @@ def evaluate(
 
     from streamlearn.app.build_tagger import warm_up
     from streamlearn.app.evaluate import Evaluation
-    from streamlearn.cli.rejected import RejectedSequences
+    from streamlearn.cli.rejected import RejectedSequences, warning
     from streamlearn.config.load import load
 
     errors = Console(stderr=True)
     settings = load(config, set_ or [])
     rejected = RejectedSequences(errors)
-    evaluation = Evaluation(settings, rejected)
+    evaluation = Evaluation(settings, rejected, warning(errors))
     warm_up(settings, errors.print)
     with errors.status("learning…") as status:
         report: dict[str, Any] = {
@@ -64,6 +64,7 @@ def evaluate(
 
 def _print(report: dict[str, Any], console: "Console") -> None:
     from rich.table import Table
+    from rich.text import Text
 
     train, test = report["train"], report["test"]
     speed = train["tokens"] * train["passes"] / train["seconds"]
@@ -88,5 +89,5 @@ def _print(report: dict[str, Any], console: "Console") -> None:
         column.justify = "right"
     for label, row in test["per_label"].items():
         ratios = (f"{row[key]:.4f}" for key in ("precision", "recall", "f1"))
-        table.add_row(label, *ratios, f"{row['support']:,}")
+        table.add_row(Text(label), *ratios, f"{row['support']:,}")
     console.print(table)

@@ -64,17 +64,17 @@ def predict(
 
     from streamlearn.app.evaluate import with_place
     from streamlearn.app.predict import PredictionOptions, predictions
-    from streamlearn.cli.rejected import RejectedSequences
+    from streamlearn.cli.rejected import RejectedSequences, warning
     from streamlearn.corpus.prediction_formats import to_columns, to_json_line
     from streamlearn.errors import RecordError, UsageError
 
     if output == "columns" and k_best is not None and k_best > 1:
         raise UsageError(f"--k-best {k_best}: columns can hold only one labelling; use --output json")
     write = to_json_line if output == "json" else to_columns
-    rejected = RejectedSequences(Console(stderr=True))
-    for located, prediction in predictions(
-        checkpoint, file, PredictionOptions(marginals, k_best or 0, constrain), rejected
-    ):
+    errors = Console(stderr=True)
+    rejected = RejectedSequences(errors)
+    wanted = PredictionOptions(marginals, k_best or 0, constrain)
+    for located, prediction in predictions(checkpoint, file, wanted, rejected, warning(errors)):
         try:
             sys.stdout.write(write(located.example, prediction))
         except RecordError as error:

@@ -1,11 +1,13 @@
 """Learning one batch while the next is read: every example passes here, from a stream or from files."""
 
 import time
+from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import NamedTuple, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from streamlearn.daemon.learning_state import LearningState
 from streamlearn.data import Batch
@@ -74,6 +76,8 @@ class Pipeline:
         progressive = scores.update(batch.labels, outcome.predicted, batch.starts, labels)
         sequences, right, tokens, right_tokens, *_ = (scores.lifetime - before).tolist()
         state.sequences_seen += sequences
+        by_label, others = scores.by_label.scores(TOP_LABELS)
+        tagger = state.tagger
         return Learned(
             sequences=sequences,
             tokens=tokens,
@@ -85,12 +89,19 @@ class Pipeline:
             decode_seconds=pending.decode_seconds,
             learn_seconds=learn_seconds,
             progressive=progressive,
-            gauges={**state.tagger.gauges(), **self._convergence.gauges()},
+            gauges={**tagger.gauges(), **self._convergence.gauges()},
             sequences_seen=state.sequences_seen,
-            labels=scores.by_label.scores(TOP_LABELS),
+            labels=by_label,
+            other_labels=others,
             confusions=scores.by_label.confusions(TOP_LABELS),
             drifts=drifts,
             drift_scores=state.watch.scores(),
+            gold=_counted(labels, batch.labels),
+            predicted=_counted(labels, outcome.predicted),
+            off_scheme=tagger.scheme.unexpected_in(batch.evidence),
+            detected_scheme=tagger.scheme.detected,
+            sightings=outcome.sightings,
+            unknown=int(outcome.unknown.sum()),
         )
 
     def _learn(self, batch: Batch) -> _Result:
@@ -110,6 +121,12 @@ class Pipeline:
         return _Result(_joined(outcomes), drifts, time.perf_counter() - begin)
 
 
+def _counted(names: Sequence[str], labels: NDArray[np.int32]) -> dict[str, int]:
+    """Return how many tokens have each label; -1 is none."""
+    counts = np.bincount(labels[labels >= 0], minlength=len(names)).tolist()
+    return {name: count for name, count in zip(names, counts, strict=True) if count}
+
+
 def _joined(outcomes: list[Outcome]) -> Outcome:
     if len(outcomes) == 1:
         return outcomes[0]
@@ -118,4 +135,5 @@ def _joined(outcomes: list[Outcome]) -> Outcome:
         losses=np.concatenate([each.losses for each in outcomes]),
         updated=np.concatenate([each.updated for each in outcomes]),
         unknown=np.concatenate([each.unknown for each in outcomes]),
+        sightings=sum(each.sightings for each in outcomes),
     )

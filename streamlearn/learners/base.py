@@ -45,12 +45,14 @@ class Outcome:
     losses : float64[N], the learner's own loss of each sequence before it was learned.
     updated : bool[N], whether the sequence changed the weights.
     unknown : int64[N], sightings of features without a row in each sequence; counted by the tagger.
+    sightings : sightings of features in all sequences; counted by the tagger.
     """
 
     predicted: NDArray[np.int32]
     losses: NDArray[np.float64]
     updated: NDArray[np.bool_]
     unknown: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
+    sightings: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,6 +32,7 @@ class EventLog:
         self._progress = _Progress(progress_seconds, clock())
         self._limit = _Limit(rejects_per_minute)
         self._connected: bool | None = None
+        self._problems: set[str] = set()
 
     def __call__(self, event: events.Event) -> None:
         """Take one event."""
@@ -43,6 +44,8 @@ class EventLog:
                     _drift(drift)
                 self._progress.add(event)
                 self._report_progress(now)
+            case events.LearningProblem():
+                self._problem(event)
             case events.Polled():
                 self._polled(event)
             case events.Rejected():
@@ -71,6 +74,12 @@ class EventLog:
             self._report_suppressed(math.inf)
         # The command that runs the daemon logs why it failed.
         emit(logger, logging.INFO, "state_changed", state=event.state)
+
+    def _problem(self, event: events.LearningProblem) -> None:
+        # Once each: what comes and goes is a matter for the metric.
+        if event.is_present and event.reason not in self._problems:
+            self._problems.add(event.reason)
+            emit(logger, logging.WARNING, "learning_problem", **_fields(event, "reason", "message"))
 
     def _polled(self, event: events.Polled) -> None:
         self._progress.lag = sum(status.lag or 0 for status in event.partitions.values())

@@ -25,12 +25,21 @@ from streamlearn.events import (
     Event,
     Gap,
     Learned,
+    LearningProblem,
     Polled,
     Rejected,
     Resumed,
     StateChanged,
 )
-from streamlearn.telemetry.catalogue import LEARNER_GAUGES, METRICS, PREFIX, PROGRESSIVE_SCORES, STATES, Spec
+from streamlearn.telemetry.catalogue import (
+    LEARNER_GAUGES,
+    METRICS,
+    PREFIX,
+    PROBLEMS,
+    PROGRESSIVE_SCORES,
+    STATES,
+    Spec,
+)
 from streamlearn.telemetry.histogram import BatchHistogram
 
 logger = logging.getLogger(__name__)
@@ -99,6 +108,8 @@ class Metrics:
                 self._add(spec, registry)
         self(StateChanged("starting"))
         self._set("consumer_connected", 0)
+        for reason in PROBLEMS:
+            self._set("learning_problem", 0, reason)
         ProcessCollector(registry=registry)
         GCCollector(registry=registry)
 
@@ -119,6 +130,8 @@ class Metrics:
                 self._inc("consumer_records_lost_total", event.count)
             case Gap():
                 self._inc("consumer_offset_gaps_total", 1)
+            case LearningProblem():
+                self._set("learning_problem", event.is_present, event.reason)
             case CheckpointDone():
                 self._checkpoint_done(event)
             case Resumed():
@@ -195,6 +208,8 @@ class Metrics:
         self._show_progressive(event.progressive)
         self._show_gauges(event.gauges)
         self._show_labels({label: score.f1 for label, score in event.labels.items()})
+        self._set("other_labels_f1_ratio", event.other_labels.f1 if event.other_labels else nan)
+        self._inc("off_scheme_sequences_total", event.off_scheme)
         for drift in event.drifts:
             self._inc("drift_detected_total", 1, drift.detector, drift.signal)
         for signal, score in event.drift_scores.items():

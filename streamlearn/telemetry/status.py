@@ -12,6 +12,7 @@ from streamlearn.events import (
     Drift,
     Event,
     Learned,
+    LearningProblem,
     Polled,
     Rejected,
     Resumed,
@@ -57,6 +58,7 @@ class Status:
         self._saved: dict[str, Any] | None = None
         self._failure = ""
         self._reasons: Counter[str] = Counter()
+        self._problems: dict[str, str] = {}
         self._rejected: deque[dict[str, Any]] = deque(maxlen=_REJECTED)
         self._running_since = -math.inf
         self._latest: deque[tuple[float, int, int]] = deque()
@@ -72,6 +74,10 @@ class Status:
                 self._polled = event
             case Learned():
                 self._learn(event)
+            case LearningProblem(reason, message, is_present):
+                # Replaced as a whole: another thread may be reading it.
+                others = {name: text for name, text in self._problems.items() if name != reason}
+                self._problems = {**others, reason: message} if is_present else others
             case Rejected():
                 self._reject(event)
             case CheckpointDone():
@@ -116,6 +122,8 @@ class Status:
             "progressive": self._progressive,
             "gauges": learned.gauges if learned else {},
             "labels": {name: asdict(score) for name, score in learned.labels.items()} if learned else {},
+            "other_labels": asdict(learned.other_labels) if learned and learned.other_labels else None,
+            "problems": self._problems,
             "confusions": [list(row) for row in learned.confusions] if learned else [],
             "drift_scores": learned.drift_scores if learned else {},
             "drifts": [asdict(drift) for drift in self._drifts()[-_DRIFTS:]],

@@ -240,7 +240,7 @@ def test_both_formats_parse_and_carry_the_catalogue():
 def test_names_have_units_and_helps_are_sentences():
     units = (
         "_(total|seconds|bytes|tokens|records|sequences|ratio|offset|info)$"
-        "|_(known|norm|seen|connected|rate|window|score|limit)$|^state$"
+        "|_(known|norm|seen|connected|problem|rate|window|score|limit)$|^state$"
     )
     for spec in METRICS:
         assert re.search(units, spec.name), spec.name
