@@ -24,13 +24,11 @@ class LabelSchemeConfig(Section):
 
     data: DataScheme | None = Field(
         default=None,
-        description="Scheme of the labels in the records, in which predictions are written too; auto is that "
-        "of most sequences learned. The mark may be first (B-X) or last (X-B). By default auto if `model` is "
-        "set; without both, labels are learned as they are.",
+        description="Scheme of the labels in the records and in predictions; auto: that of most sequences.",
     )
     model: ModelScheme | None = Field(
         default=None,
-        description="Scheme that labels are converted to before learning. By default bio if `data` is set.",
+        description="Scheme that labels are converted to before learning; bio if only `data` is set.",
     )
 
     @model_validator(mode="before")
@@ -62,8 +60,7 @@ class LabelsConfig(Section):
     scheme: LabelSchemeConfig = LabelSchemeConfig()
     constrain: Scheme | None = Field(
         default=None,
-        description="Predict only labellings that are valid in this scheme; iobes also covers BMES and "
-        "BILOU. By default `labels.scheme.model`, or none without it.",
+        description="Predict only labellings valid in this scheme; by default `scheme.model`, if any.",
     )
 
     @property
