@@ -35,7 +35,7 @@ ALLOWED = {
     "config": {"choices", "errors"},
     "daemon": {"features", "learners", "monitor", "checkpoint", "stream", *WORDS},
     "app": {"config", "daemon", "telemetry", "learners", "features", "kernels", "corpus", "samples",
-            "stream", "checkpoint", "monitor", "", *WORDS},
+            "label_names", "stream", "checkpoint", "monitor", "", *WORDS},
     "demo": {"app", "config", "daemon", "monitor", "stream", "telemetry", "terminal", *WORDS},
     "cli": {"app", "config", "demo", "report", "telemetry", "terminal", "corpus", "stream", "", *WORDS},
 }  # fmt: skip

@@ -7,6 +7,7 @@ from streamlearn.config.schema import Config, LabelsConfig
 from streamlearn.data import Example
 from streamlearn.errors import ConfigError, RecordError
 from streamlearn.events import Event, LearningProblem
+from streamlearn.label_names import read_labels
 from streamlearn.learners.tagger import Tagger
 from streamlearn.monitor.diagnosis import SHARE, ExpectedScheme, off_scheme_message
 
@@ -87,6 +88,10 @@ class LabelSurvey:
         missing = require_valid_labellings(tagger)
         if missing:
             raise ConfigError(missing)
+        parts = read_labels(tagger.labels)
+        foreign = [name for name, part in zip(tagger.labels, parts, strict=True) if part is None]
+        if foreign and any(part and part.separator for part in parts):
+            found += f"; no F1 of spans, because {foreign[0]!r} belongs to no scheme"
         return found
 
 

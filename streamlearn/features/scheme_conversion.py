@@ -36,10 +36,12 @@ def detect_scheme(evidence: NDArray[np.int64]) -> FixedScheme | None:
     evidence : int64[`EVIDENCE`], sum over sequences.
     """
     not_bio, not_iob1, not_iobes, inside, middle, end, last = evidence.tolist()
+    has_ends, fewest = middle + end + last > 0, min(not_bio, not_iob1)
+    # Variants without a mark for single tokens, such as BILO, contradict every scheme.
+    if not_iobes < fewest or (not_iobes == fewest and has_ends):
+        return "bilou" if last > end else "bmes" if middle > inside else "iobes"
     if not_bio == not_iob1 == not_iobes:
         return None
-    if not_iobes < min(not_bio, not_iob1):
-        return "bilou" if last > end else "bmes" if middle > inside else "iobes"
     return "bio" if not_bio <= not_iob1 else "iob1"
 
 

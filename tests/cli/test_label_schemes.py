@@ -73,6 +73,13 @@ def test_what_suits_the_configuration_passes_the_check(tmp_path: Path) -> None:
     assert "labels look like IOB1, 0 labellings are no IOB1" in done.stdout.decode()
 
 
+def test_a_label_that_costs_the_scores_of_spans_is_named(tmp_path: Path) -> None:
+    config, file = files(tmp_path, [*IOB1, (["a", "b"], ["-", "I-PER"])])
+    assert (
+        "no F1 of spans, because '-' belongs" in streamlearn("check", config, "--data", file).stdout.decode()
+    )
+
+
 @pytest.mark.parametrize("sequences", [IOB1, SUFFIXED], ids=["IOB1", "mark last"])
 def test_predictions_are_written_in_the_scheme_of_the_data(tmp_path: Path, sequences: list) -> None:
     config, file = files(tmp_path, sequences, scheme={"data": "auto", "model": "iobes"})

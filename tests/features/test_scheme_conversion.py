@@ -52,6 +52,19 @@ def test_the_scheme_of_the_data_is_detected_although_some_sequences_contradict_i
     assert detect_scheme(np.concatenate([*good, odd]).sum(axis=0, dtype=np.int64)) == scheme
 
 
+@pytest.mark.parametrize(
+    ("labels", "scheme"),
+    [
+        (["B-PER", "L-PER", "O", "B-MISC"], "bilou"),
+        (["I-X", "E-X", "O", "E-X"], "iobes"),
+        (["B-X", "M-X", "E-X", "O", "B-X"], "bmes"),
+    ],
+)
+def test_a_variant_without_marks_of_single_tokens_is_detected_by_its_letters(labels, scheme):
+    evidence = LabelSet().encode(labels).evidence.sum(axis=0, dtype=np.int64)
+    assert detect_scheme(evidence) == scheme
+
+
 @pytest.mark.parametrize("labels", [["O", "O"], ["NN", "VBZ"], ["B-X", "NN"]])
 def test_labels_that_tell_nothing_are_of_no_detected_scheme_or_the_simplest(labels):
     evidence = LabelSet().encode(labels).evidence.sum(axis=0, dtype=np.int64)
