@@ -23,6 +23,14 @@ MarginalsOf = Literal["none", "best", "all"]
 # Which labellings are valid; iobes is also BMES and BILOU.
 Scheme = Literal["none", "bio", "iobes"]
 
+# How the records mark spans, and how the model does.
+FixedScheme = Literal["iob1", "bio", "iobes", "bmes", "bilou"]
+DataScheme = Literal["auto", "iob1", "bio", "iobes", "bmes", "bilou"]
+ModelScheme = Literal["bio", "iobes"]
+
+# Why learning looks broken.
+Problem = Literal["gold_scheme", "one_label", "features_unknown", "records_rejected", "loss"]
+
 # What is watched for concept drift, and by which of river's detectors.
 Signal = Literal["error", "loss", "unknown", "labels"]
 DetectorKind = Literal["adwin", "page_hinkley", "kswin"]

@@ -195,6 +195,8 @@ class Batch(NamedTuple):
     labels : int32[n], or int32[0] if the sequences are to be predicted.
     labels_known : int32[N], how many labels were known after reading each sequence.
     importance : float64[N].
+    evidence : uint8[N, C], what the gold labels tell about the scheme of the data; see
+        `streamlearn.features.scheme_conversion`. uint8[0, C] if the sequences are to be predicted.
     names_known : how many strings had been kept for inspection after encoding the batch.
     """
 
@@ -206,6 +208,7 @@ class Batch(NamedTuple):
     labels: NDArray[np.int32]
     labels_known: NDArray[np.int32]
     importance: NDArray[np.float64]
+    evidence: NDArray[np.uint8]
     names_known: int
 
 

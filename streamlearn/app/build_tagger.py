@@ -40,11 +40,12 @@ def build_tagger(config: Config) -> Tagger:
     names = NameBook(features.names)
     space = FeatureSpace(templates, features.max_features, features.max_edge_features, names)
     spec = ChainSpec(space.capacities, features.memory, space.plain_edges, space.second_order)
-    learner = build_learner(config.learner, spec)
+    learner, scheme = build_learner(config.learner, spec), labels.scheme
     _require_memory(len(labels.known), learner.room)
-    label_set = LabelSet(labels.known, labels.map, labels.other, min(labels.max, learner.room.labels))
+    most = min(labels.max, learner.room.labels)
+    label_set = LabelSet(labels.known, labels.map, labels.other, most, scheme.model)
     encoder = Encoder(features.columns, space.views, label_set, features.cache, names, learner.room.positions)
-    return Tagger(encoder, label_set, space, learner, Constraint(labels.constrain))
+    return Tagger(encoder, label_set, space, learner, Constraint(labels.constraint), scheme.data)
 
 
 def _require_memory(n_labels: int, room: Room) -> None:

@@ -4,7 +4,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from streamlearn.app.compatibility import require_same_model, require_same_stream
+from streamlearn.app.evaluate import batches
 from streamlearn.app.kafka_source import build_source
+from streamlearn.app.label_findings import LabelSurvey
+from streamlearn.app.open_examples import open_examples
 from streamlearn.app.parts import build_parts
 from streamlearn.checkpoint.reading import Loaded
 from streamlearn.checkpoint.store import Store
@@ -20,7 +23,9 @@ from streamlearn.stream.kafka.probe import Finding, probe
 _LABELS = (10, 100, 1000)
 
 
-def check(path: Path, overrides: Sequence[str], live: bool, timeout_seconds: float) -> Iterator[Finding]:
+def check(
+    path: Path, overrides: Sequence[str], live: bool, timeout_seconds: float, data: Sequence[str] = ()
+) -> Iterator[Finding]:
     """Check the file; with `live` also the state, the broker, topics and permissions.
 
     Whatever `run` would refuse is a problem here, for the same reason. Changes nothing: a missing state
@@ -29,6 +34,7 @@ def check(path: Path, overrides: Sequence[str], live: bool, timeout_seconds: flo
     Parameters
     ----------
     timeout_seconds : for each response of the broker.
+    data : files of sequences whose labels are checked.
     """
     try:
         config = load(path, overrides)
@@ -42,6 +48,8 @@ def check(path: Path, overrides: Sequence[str], live: bool, timeout_seconds: flo
     learner = f"learner {config.learner.kind}"
     yield Finding("config", True, f"{path}: model {config.model}, {learner}, reads {reads}{labels}")
     yield from _memory(parts.tagger)
+    if data:
+        yield _check_data(config, data)
     if live:
         yield from _check_live(config, parts.store, timeout_seconds)
 
@@ -59,6 +67,17 @@ def _memory(tagger: Tagger) -> Iterator[Finding]:
         yield Finding(
             "memory", True, f"{format_bytes(room.memory)}: with {labels:,} labels for {', '.join(parts)}"
         )
+
+
+def _check_data(config: Config, paths: Sequence[str]) -> Finding:
+    """Read the labels of files as learning would."""
+    survey = LabelSurvey(config)
+    try:
+        for batch in batches(open_examples(config, paths, survey.reject)):
+            survey.add([located.example for located in batch])
+        return Finding("data", True, survey.result())
+    except StreamlearnError as error:
+        return Finding.problem("data", error)
 
 
 def _check_live(config: Config, store: Store, timeout_seconds: float) -> Iterator[Finding]:

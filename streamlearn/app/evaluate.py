@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import islice
+from itertools import chain, islice
 from typing import Any, TypeVar
 
 import numpy as np
@@ -10,16 +10,19 @@ from numpy.typing import NDArray
 
 from streamlearn.app.build_tagger import build_tagger
 from streamlearn.app.drift_watch import build_watch
+from streamlearn.app.label_findings import expected_scheme, require_valid_labellings, telling
 from streamlearn.app.open_examples import OnRejected, TextFormat, open_examples
+from streamlearn.checkpoint.finite import assert_finite
 from streamlearn.config.schema import Config
 from streamlearn.corpus.example_reader import ExampleReader, Located
 from streamlearn.daemon.learning_state import LearningState
 from streamlearn.daemon.pipeline import Pipeline
-from streamlearn.data import Batch, Example
+from streamlearn.data import Batch
 from streamlearn.errors import RecordError, UsageError
 from streamlearn.events import Learned
 from streamlearn.features.batches import PIECE, joined
 from streamlearn.learners.tagger import EncodedBatch, Tagger
+from streamlearn.monitor.diagnosis import Diagnosis
 from streamlearn.monitor.scores import Scores
 
 BATCH = 512
@@ -52,6 +55,7 @@ class Evaluation:
     ----------
     on_rejected : called for every sequence that cannot be used, with file, line and reason.
     text_format : of the files.
+    warn : called once with each reason why learning looks broken.
     """
 
     def __init__(
@@ -59,12 +63,15 @@ class Evaluation:
         config: Config,
         on_rejected: OnRejected,
         text_format: TextFormat = TextFormat(),  # noqa: B008 - it is frozen
+        warn: Callable[[str], None] = lambda _: None,
     ) -> None:
         self._config = config
         self._on_rejected = on_rejected
         self._text_format = text_format
         self.tagger: Tagger = build_tagger(config)
         self._first: LearningState | None = None
+        self._warn = warn
+        self._diagnosis = Diagnosis(expected_scheme(self.tagger, config.labels), telling(warn))
 
     @property
     def state(self) -> LearningState:
@@ -90,6 +97,7 @@ class Evaluation:
         Raises
         ------
         UsageError : a file cannot be read, or they hold no sequence to learn from.
+        NonFiniteWeightsError, ConfigError : as in `learn`.
         """
         begin = time.perf_counter()
         first = self.learn(self._open(paths), on_learned)
@@ -118,14 +126,15 @@ class Evaluation:
             encoded = self.tagger.encode([located.example for located in batch], learn=False)
             report_rejected(batch, encoded, self._on_rejected)
             if encoded.accepted:
-                gold = self._gold(encoded.accepted, numbers)
-                predicted = self.tagger.predict_batch(encoded.batch)
-                scores.update(list(numbers), gold, predicted, encoded.batch.starts)
+                gold = [self.tagger.mapped(example.labels or []) for example in encoded.accepted]
+                # In the scheme of the data, as `predict` writes them.
+                predicted = self.tagger.label_batch(encoded.batch)
+                pairs = zip(predicted, gold, strict=True)
+                paths: list[Sequence[str | None]] = [path or [None] * len(of) for path, of in pairs]
+                y = _numbered(chain.from_iterable(gold), numbers)
+                z = _numbered(chain.from_iterable(paths), numbers)
+                scores.update(list(numbers), y, z, encoded.batch.starts)
         return scores.report()
-
-    def _gold(self, examples: Sequence[Example], numbers: dict[str, int]) -> NDArray[np.int32]:
-        labels = (label for example in examples for label in self.tagger.mapped(example.labels or []))
-        return np.array([numbers.setdefault(label, len(numbers)) for label in labels], np.int32)
 
     def _open(self, paths: Sequence[str]) -> ExampleReader:
         return open_examples(self._config, paths, self._on_rejected, self._text_format)
@@ -143,6 +152,11 @@ class Evaluation:
         Returns
         -------
         sequences, tokens, and the progressive token accuracy.
+
+        Raises
+        ------
+        NonFiniteWeightsError : a weight is not finite, which would stop the daemon, too.
+        ConfigError : the constraint allows no labelling with the labels of the data.
         """
         totals = {"sequences": 0, "tokens": 0, "accuracy": 0.0}
 
@@ -152,6 +166,7 @@ class Evaluation:
                 totals["sequences"] += learned.sequences
                 totals["tokens"] += learned.tokens
                 totals["accuracy"] = learned.standing.progressive["accuracy/token/lifetime"]
+                self._diagnosis(learned)
                 on_learned(learned)
 
         state = LearningState(self.tagger, build_watch(self._config, self.tagger))
@@ -166,9 +181,20 @@ class Evaluation:
                     pipeline.submit(whole, time.perf_counter() - begin)
                 begin = time.perf_counter()
             settle(pipeline)
+        self._diagnosis.finish()
+        assert_finite(self.tagger.view(), "model")
+        missing = require_valid_labellings(self.tagger)
+        if missing:
+            self._warn(missing)
         return totals
 
     def _encode(self, part: Sequence[Located]) -> Batch:
         encoded = self.tagger.encode([located.example for located in part])
         report_rejected(part, encoded, self._on_rejected)
         return encoded.batch
+
+
+def _numbered(labels: Iterable[str | None], numbers_out: dict[str, int]) -> NDArray[np.int32]:
+    """Return the numbers of labels, adding new ones; -1 for none."""
+    found = (-1 if label is None else numbers_out.setdefault(label, len(numbers_out)) for label in labels)
+    return np.fromiter(found, np.int32)

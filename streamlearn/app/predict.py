@@ -1,11 +1,12 @@
 """Labelling files with the model of a checkpoint."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from streamlearn.app.build_tagger import open_state
 from streamlearn.app.evaluate import BATCH, batches, with_place
+from streamlearn.app.label_findings import require_valid_labellings
 from streamlearn.app.open_examples import TextFormat, open_examples
 from streamlearn.choices import Form, MarginalsOf, Scheme
 from streamlearn.config.learned_part import from_learned
@@ -13,7 +14,7 @@ from streamlearn.corpus.example_reader import Located
 from streamlearn.corpus.input_files import STDIN
 from streamlearn.corpus.prediction_formats import to_columns, to_json_line, to_rejected_line
 from streamlearn.data import Prediction
-from streamlearn.errors import CheckpointError, RecordError, UsageError
+from streamlearn.errors import CheckpointError, Reason, RecordError, UsageError
 from streamlearn.features.batches import PIECE
 from streamlearn.learners.tagger import Tagger
 
@@ -51,13 +52,20 @@ def predictions(
     path: str,
     wanted: PredictionOptions,
     text_format: TextFormat = TextFormat(),  # noqa: B008 - it is frozen
+    warn: Callable[[str], None] = lambda _: None,
 ) -> Iterator[Answer]:
     """Yield an answer to each sequence of a file, in order; messages of errors begin with file and line.
 
-    Standard input is answered line by line.
+    Standard input is answered line by line. A sequence for which the known labels allow no valid labelling is
+    rejected.
+
+    Parameters
+    ----------
+    warn : called with what cannot be predicted.
 
     Raises
     ------
+    ConfigError : the constraint allows no labelling at all.
     CheckpointError : there is no checkpoint that verifies, or it has learned nothing.
     UsageError : the file cannot be read, or the learner has no probabilities.
     """
@@ -65,6 +73,9 @@ def predictions(
     if not state.sequences_seen:
         raise CheckpointError(f"{loaded.where}: has learned no sequence yet, so it cannot predict labels")
     tagger = state.tagger
+    missing = require_valid_labellings(tagger)
+    if missing:
+        warn(missing)
     config = from_learned(loaded.checkpoint.config)
     if wanted.marginals != "none" and not tagger.is_probabilistic:
         raise UsageError(
@@ -84,14 +95,22 @@ def _answers(
     located = [entry for entry in entries if isinstance(entry, Located)]
     encoded = tagger.encode([one.example for one in located], learn=False)
     rejected = {id(located[place]): with_place(located[place], error) for place, error in encoded.rejected}
-    found: Iterator[Prediction] = iter(())
+    found: Iterator[Prediction | None] = iter(())
     if encoded.accepted:
         found = iter(tagger.explain_batch(encoded.batch, marginals=wanted.marginals, k_best=wanted.k_best))
     for entry in entries:
         if isinstance(entry, RecordError):
             yield Answer(None, entry)
         else:
-            yield Answer(entry, rejected.get(id(entry)) or next(found))
+            yield Answer(entry, rejected.get(id(entry)) or next(found) or _no_labelling(tagger, entry))
+
+
+def _no_labelling(tagger: Tagger, located: Located) -> RecordError:
+    message = f"no labelling of {len(located.example)} tokens with the known labels is valid"
+    error = RecordError(
+        Reason.LENGTH, f"{message} {tagger.constraint.upper()}; --constrain none predicts one"
+    )
+    return with_place(located, error)
 
 
 def as_text(answer: Answer, form: Form) -> tuple[str, RecordError | None]:

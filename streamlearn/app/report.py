@@ -27,13 +27,12 @@ def collect(where: str) -> dict[str, Any]:
     """
     state, loaded = open_state(where)
     by_label, history = state.progressive.by_label, state.history
+    scores, _ = by_label.scores(len(state.tagger.labels))
     return {
         **description(state, loaded, _TOP),
         "curve": history.curve(_POINTS),
         "drifts": [asdict(drift) for drift in history.drifts],
-        "label_scores": {
-            name: asdict(score) for name, score in by_label.scores(len(state.tagger.labels)).items()
-        },
+        "label_scores": {name: asdict(score) for name, score in scores.items()},
         "confusions": by_label.confusions(_TOP),
         **_features(state.tagger),
     }

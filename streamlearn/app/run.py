@@ -12,6 +12,7 @@ from streamlearn.app.build_tagger import warm_up
 from streamlearn.app.compatibility import require_same_model, require_same_stream
 from streamlearn.app.dead_letter_sink import build_bad_record_sink, build_tolerance
 from streamlearn.app.drift_watch import SNAPSHOT
+from streamlearn.app.label_findings import expected_scheme
 from streamlearn.app.parts import build_parts
 from streamlearn.app.reload import LiveSettings
 from streamlearn.checkpoint.read_progress import ReadProgress
@@ -40,6 +41,7 @@ from streamlearn.events import (
     ReloadFailed,
     StateChanged,
 )
+from streamlearn.monitor.diagnosis import Diagnosis
 from streamlearn.stream.deterministic_order import MergedSource
 from streamlearn.stream.record_codec import RecordCodec
 from streamlearn.stream.source import Source
@@ -113,7 +115,8 @@ class Daemon:
         self._source: Source = parts.source
         self._server, telemetry = self._build_server(parts.access)
         self._observers: tuple[Observer, ...] = (
-            *telemetry, EventLog(), Supervisor(), self._state.history, self._keep_snapshot, *observers,
+            *telemetry, EventLog(), Supervisor(), self._state.history, self._keep_snapshot,
+            Diagnosis(expected_scheme(parts.tagger, config.labels), self._observe), *observers,
         )  # fmt: skip
 
     def _build_server(self, access: Access) -> tuple[Server, tuple[Observer, ...]]:

@@ -1,6 +1,7 @@
 """Grid search by cross-validation on the first sequences of files, in one pass as the daemon learns."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
@@ -11,35 +12,13 @@ import numpy as np
 from streamlearn.app.build_tagger import build_tagger, warm_up
 from streamlearn.app.evaluate import Evaluation, batches, report_rejected
 from streamlearn.app.open_examples import OnRejected, open_examples
+from streamlearn.app.tuning_grid import Grid, default_grid, parse_grid
 from streamlearn.app.workers import spread
 from streamlearn.config.load import load
 from streamlearn.config.rewrite import rewritten
 from streamlearn.config.schema import Config
 from streamlearn.corpus.example_reader import Located
-from streamlearn.errors import ConfigError, UsageError
-
-Grid = Mapping[str, Sequence[str]]
-
-LEARNED = ("features", "labels", "learner")
-
-# ADF: the grid of Sun, Li, Wang & Lu 2014, section 4.3. Step sizes of SGD decay for all features alike, those
-# of AdaGrad with the gradients, so that both start with larger ones. PA and AROW have no learning rate, but a
-# setting that bounds their steps.
-GRIDS: Mapping[str, Grid] = {
-    "adf": {"learner.rate": ("0.005", "0.01", "0.05", "0.1"), "learner.sigma": ("1", "5", "10")},
-    "swvp": {
-        "learner.substructures": ("blocks", "all"),
-        "learner.gamma": ("wm", "wmr"),
-        "learner.beta": ("0.5", "1", "2"),
-    },
-    "sgd": {"learner.rate": ("0.02", "0.05", "0.1", "0.2"), "learner.sigma": ("1", "5", "10")},
-    "pa": {
-        "learner.aggressiveness": ("0.01", "0.03", "0.1", "1"),
-        "learner.half_life": ("500", "2000", "8000"),
-    },
-    "arow": {"learner.regularization": ("1", "3", "10", "30", "100")},
-    "adagrad": {"learner.rate": ("0.05", "0.1", "0.2", "0.4"), "learner.sigma": ("1", "5", "10")},
-}
+from streamlearn.errors import ConfigError, NonFiniteWeightsError, UsageError
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +37,7 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """The score of one point of the grid on each fold, 0-1."""
+    """The score of one point of the grid on each fold, 0-1; NaN where the weights became NaN or infinite."""
 
     settings: tuple[str, ...]
     scores: tuple[float, ...]
@@ -71,7 +50,12 @@ class Trial:
     @property
     def sd(self) -> float:
         """Standard deviation over the folds."""
-        return stdev(self.scores)
+        return stdev(self.scores) if self.is_finite else math.nan
+
+    @property
+    def is_finite(self) -> bool:
+        """Whether all weights stayed finite."""
+        return all(map(math.isfinite, self.scores))
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,50 +70,6 @@ class TuningResult:
         """Trials other than the winner whose mean is within one standard deviation of it."""
         winner, *others = self.trials
         return [trial for trial in others if trial.mean >= winner.mean - winner.sd]
-
-
-def parse_grid(options: Sequence[str]) -> Grid:
-    """Read ``dotted.key=value,value,…``.
-
-    Examples
-    --------
-    >>> parse_grid(["learner.rate=0.05,0.1"])
-    {'learner.rate': ('0.05', '0.1')}
-
-    Raises
-    ------
-    UsageError : an option is malformed, its key does not affect the model, or a key occurs twice.
-    """
-    grid: dict[str, tuple[str, ...]] = {}
-    for option in options:
-        key, _, values = option.partition("=")
-        found = tuple(value.strip() for value in values.split(","))
-        if not key or not all(found):
-            raise UsageError(f"--grid {option}: wanted dotted.key=value,value, e.g. learner.rate=0.05,0.1")
-        if key.partition(".")[0] not in LEARNED:
-            raise UsageError(
-                f"--grid {option}: {key} does not affect the model; use keys of {', '.join(LEARNED)}"
-            )
-        if key in grid:
-            raise UsageError(f"--grid {option}: {key} is given twice; put all its values in one --grid")
-        grid[key] = found
-    return grid
-
-
-def default_grid(config: Config) -> Grid:
-    """Return the grid of the configured learner.
-
-    Raises
-    ------
-    UsageError : it has none.
-    """
-    kind = config.learner.kind
-    if kind not in GRIDS:
-        raise UsageError(
-            f"learner.kind {kind} has no learning rate to tune; choose another learner (--set "
-            "learner.kind=adf), or name the values to try (--grid learner.average=all,none)"
-        )
-    return GRIDS[kind]
 
 
 def candidates(path: Path, overrides: Sequence[str], grid: Grid) -> list[Candidate]:
@@ -191,7 +131,8 @@ class CrossValidation:
         self._folds = folds
         ranks = np.random.default_rng(seed).permutation(len(examples))
         self._fold_of: list[int] = (ranks % folds).tolist()
-        self._reports: dict[tuple[int, int], tuple[float, float | None]] = {}
+        # None where the weights became NaN or infinite.
+        self._reports: dict[tuple[int, int], tuple[float, float | None] | None] = {}
 
     @property
     def total(self) -> int:
@@ -208,19 +149,30 @@ class CrossValidation:
             yield
 
     def result(self) -> TuningResult:
-        """Compare the candidates after `run`: by F1 if the labels mark spans, else by token accuracy."""
-        is_spans = all(f1 is not None for _, f1 in self._reports.values())
+        """Compare the candidates after `run`: by F1 if the labels mark spans, else by token accuracy.
+
+        Candidates whose weights became NaN or infinite come last.
+
+        Raises
+        ------
+        NonFiniteWeightsError : all did.
+        """
+        is_spans = all(report[1] is not None for report in self._reports.values() if report)
         metric = "f1" if is_spans else "token_accuracy"
         trials = [
             Trial(candidate.settings, tuple(self._scores(point, metric)))
             for point, candidate in enumerate(self._candidates)
         ]
-        trials.sort(key=lambda trial: -trial.mean)
+        trials.sort(key=lambda trial: -trial.mean if trial.is_finite else math.inf)
+        if not trials[0].is_finite:
+            raise NonFiniteWeightsError(
+                "weights became NaN or infinite with every setting of the grid; try smaller learning rates"
+            )
         return TuningResult(metric, tuple(trials))
 
     def _scores(self, point: int, metric: str) -> Iterator[float]:
         for fold in range(self._folds):
-            accuracy, f1 = self._reports[point, fold]
+            accuracy, f1 = self._reports[point, fold] or (math.nan, math.nan)
             yield f1 if metric == "f1" and f1 is not None else accuracy
 
 
@@ -282,12 +234,15 @@ class GridSearch:
 
 def _fold_report(
     shared: tuple[list[Config], Sequence[Located], list[int]], task: tuple[int, int]
-) -> tuple[float, float | None]:
-    """Return token accuracy and F1 of one fold after learning the others."""
+) -> tuple[float, float | None] | None:
+    """Return token accuracy and F1 of one fold after learning the others; None if that ruined the weights."""
     configs, examples, fold_of = shared
     point, fold = task
     evaluation = Evaluation(configs[point], lambda _: None)
-    evaluation.learn(example for example, of in zip(examples, fold_of, strict=True) if of != fold)
+    try:
+        evaluation.learn(example for example, of in zip(examples, fold_of, strict=True) if of != fold)
+    except NonFiniteWeightsError:
+        return None
     report = evaluation.score(example for example, of in zip(examples, fold_of, strict=True) if of == fold)
     return report["token_accuracy"], report["f1"]
 

@@ -12,10 +12,24 @@ Live = Annotated[
 Timeout = Annotated[
     float, typer.Option("--timeout", min=0.1, help="Seconds to wait for each response of the broker.")
 ]
+Data = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--data",
+        help="Also check the labels of this file against the configuration; may be repeated.",
+        metavar="FILE",
+        show_default=False,
+    ),
+]
 
 
 def check(
-    config: ConfigFile, live: Live = False, timeout: Timeout = 10.0, set_: Set = None, as_json: Json = False
+    config: ConfigFile,
+    data: Data = None,
+    live: Live = False,
+    timeout: Timeout = 10.0,
+    set_: Set = None,
+    as_json: Json = False,
 ) -> None:
     """Validate a configuration: print one line per problem and exit with the code that `run` would."""
     import json
@@ -26,7 +40,7 @@ def check(
 
     terminal = console()
     exit_code = 0
-    for finding in findings(config, set_ or [], live, timeout):
+    for finding in findings(config, set_ or [], live, timeout, data or []):
         exit_code = exit_code or finding.exit_code
         if as_json:
             print(json.dumps(asdict(finding)))

@@ -58,14 +58,15 @@ def evaluate(
     from streamlearn.app.open_examples import TextFormat
     from streamlearn.app.save_model import ModelStore
     from streamlearn.cli.console import console
-    from streamlearn.cli.rejected import RejectedSequences
+    from streamlearn.cli.rejected import RejectedSequences, warning
     from streamlearn.config.load import load
 
     errors = console(stderr=True)
     settings = load(config, set_ or [])
     store = ModelStore(save) if save else None
     rejected = RejectedSequences(errors)
-    evaluation = Evaluation(settings, rejected, TextFormat(label_column, separator, header, encoding))
+    text_format = TextFormat(label_column, separator, header, encoding)
+    evaluation = Evaluation(settings, rejected, text_format, warning(errors))
     warm_up(settings, errors.print)
     with errors.status("learning…") as status:
         report: dict[str, Any] = {
@@ -104,6 +105,7 @@ def _print(report: dict[str, Any], terminal: "Console") -> None:
 
 def _print_test(test: dict[str, Any], terminal: "Console") -> None:
     from rich.table import Table
+    from rich.text import Text
 
     spans = ""
     if test["f1"] is not None:
@@ -117,5 +119,5 @@ def _print_test(test: dict[str, Any], terminal: "Console") -> None:
         column.justify = "right"
     for label, row in test["per_label"].items():
         ratios = (f"{row[key]:.4f}" for key in ("precision", "recall", "f1"))
-        table.add_row(label, *ratios, f"{row['support']:,}")
+        table.add_row(Text(label), *ratios, f"{row['support']:,}")
     terminal.print(table)

@@ -80,19 +80,20 @@ def predict(
     from streamlearn.app.open_examples import TextFormat
     from streamlearn.app.predict import PredictionOptions, as_text, predictions
     from streamlearn.cli.console import console
-    from streamlearn.cli.rejected import RejectedSequences
+    from streamlearn.cli.rejected import RejectedSequences, warning
     from streamlearn.errors import RecordError, UsageError
 
     if output == "columns" and k_best is not None and k_best > 1:
         raise UsageError(f"--k-best {k_best}: columns can hold only one labelling; use --output json")
     if output == "columns" and all_marginals:
         raise UsageError("--all-marginals: columns have no room for every label; use --output json")
-    rejected = RejectedSequences(console(stderr=True))
+    errors = console(stderr=True)
+    rejected = RejectedSequences(errors)
     wanted = PredictionOptions(
         "all" if all_marginals else "best" if marginals else "none", k_best or 0, constrain
     )
     text_format = TextFormat(label_column, separator, header, encoding)
-    for answer in predictions(checkpoint, file, wanted, text_format):
+    for answer in predictions(checkpoint, file, wanted, text_format, warning(errors)):
         text, error = as_text(answer, output)
         sys.stdout.write(text)
         if error:

@@ -1,6 +1,7 @@
 """Sequences that cannot be used: the first are reported as they occur, all are counted at the end."""
 
 from collections import Counter
+from collections.abc import Callable
 
 from rich.console import Console
 
@@ -33,5 +34,14 @@ class RejectedSequences:
             self._print(f"rejected in total: {counts}")
 
     def _print(self, line: str) -> None:
-        # One line each however wide the terminal: they are searched for and piped.
-        self._console.print(line, style="yellow", markup=False, highlight=False, soft_wrap=True)
+        _print(self._console, line)
+
+
+def warning(console: Console) -> Callable[[str], None]:
+    """Return a function that prints warnings."""
+    return lambda text: _print(console, f"warning: {text}")
+
+
+def _print(console: Console, line: str) -> None:
+    # One line each however wide the terminal: they are searched for and piped.
+    console.print(line, style="yellow", markup=False, highlight=False, soft_wrap=True)

@@ -1,6 +1,7 @@
 """`streamlearn tune`: choose settings by cross-validation, since a stream can be learned only once."""
 
 import json
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -120,6 +121,9 @@ def _remarks(result: "TuningResult", grid: Any) -> list[str]:
 
     winner, *others = result.trials
     remarks = []
+    ruined = sum(not trial.is_finite for trial in others)
+    if ruined:
+        remarks.append(f"{ruined} other settings made weights NaN or infinite: the daemon would stop")
     ties = sum(trial.mean == winner.mean for trial in others)
     if ties:
         remarks.append(f"{ties} other settings have the same score; the first in the grid was chosen")
@@ -140,9 +144,10 @@ def _report(result: "TuningResult", sequences: int, folds: int, output: Path | N
     trials = [
         {
             "settings": dict(setting.split("=", 1) for setting in trial.settings),
-            "mean": trial.mean,
-            "sd": trial.sd,
-            "scores": trial.scores,
+            # JSON has no NaN.
+            "mean": trial.mean if trial.is_finite else None,
+            "sd": trial.sd if trial.is_finite else None,
+            "scores": [score if math.isfinite(score) else None for score in trial.scores],
         }
         for trial in result.trials
     ]

@@ -14,11 +14,11 @@ from streamlearn.errors import ConfigError
 
 _LEARNED = {"model", "features", "labels", "learner"}
 
-# Keys that may change without invalidating the weights: sizes of tables and caches, and which labellings are
-# predicted.
+# Keys that may change without invalidating the weights: sizes of tables and caches, which labellings are
+# predicted, and in which scheme they are written.
 _FREE = {"model", "features.max_features", "features.max_edge_features", "features.memory",
          "features.names", "features.cache", "features.template_file", "labels.max", "labels.known",
-         "labels.constrain"}  # fmt: skip
+         "labels.constrain", "labels.scheme.data"}  # fmt: skip
 
 
 def digest(learned: Mapping[str, Any]) -> str:

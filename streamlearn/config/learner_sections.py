@@ -40,7 +40,12 @@ HalfLife = Annotated[
 ]
 Sigma = Annotated[
     float | None,
-    Field(gt=0, description="σ of the Gaussian prior on the weights (L2 regularization); null turns it off."),
+    # Its square is finite and not 0.
+    Field(
+        ge=1e-150,
+        le=1e150,
+        description="σ of the Gaussian prior on the weights (L2 regularization); null turns it off.",
+    ),
 ]
 Cost = Annotated[
     float,

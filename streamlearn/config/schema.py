@@ -5,10 +5,39 @@ from typing import Any, Literal
 
 from pydantic import ByteSize, Field, model_validator
 
-from streamlearn.choices import DetectorKind, LogFormat, LogLevel, Scheme, Signal
+from streamlearn.choices import (
+    DataScheme,
+    DetectorKind,
+    LogFormat,
+    LogLevel,
+    ModelScheme,
+    Scheme,
+    Signal,
+)
 from streamlearn.config.learner_sections import LearnerConfig, PerceptronConfig
 from streamlearn.config.section import Count, FilePath, Location, Names, Section
 from streamlearn.config.stream_sections import DeadLettersConfig, SourceConfig
+
+
+class LabelSchemeConfig(Section):
+    """How spans are marked: labels are converted for the model, and predictions back."""
+
+    data: DataScheme | None = Field(
+        default=None,
+        description="Scheme of the labels in the records and in predictions; auto: that of most sequences.",
+    )
+    model: ModelScheme | None = Field(
+        default=None,
+        description="Scheme that labels are converted to before learning; bio if only `data` is set.",
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _both(cls, values: Any) -> Any:
+        """Fill in the other key, so that a checkpoint stores what was meant."""
+        if not isinstance(values, dict) or (values.get("data"), values.get("model")) == (None, None):
+            return values
+        return {**values, "data": values.get("data") or "auto", "model": values.get("model") or "bio"}
 
 
 class LabelsConfig(Section):
@@ -28,11 +57,25 @@ class LabelsConfig(Section):
         le=1 << 16,
         description="Maximum number of distinct labels; sequences that would add another one are rejected.",
     )
-    constrain: Scheme = Field(
-        default="none",
-        description="Predict only labellings that are valid in this scheme; iobes also covers BMES and "
-        "BILOU.",
+    scheme: LabelSchemeConfig = LabelSchemeConfig()
+    constrain: Scheme | None = Field(
+        default=None,
+        description="Predict only labellings valid in this scheme; by default `scheme.model`, if any.",
     )
+
+    @property
+    def constraint(self) -> Scheme:
+        """The scheme in which predictions must be valid."""
+        return self.constrain or self.scheme.model or "none"
+
+    @model_validator(mode="after")
+    def _one_scheme(self) -> "LabelsConfig":
+        if self.scheme.model and self.constraint not in ("none", self.scheme.model):
+            raise ValueError(
+                f"constrain is {self.constrain}, but the model learns {self.scheme.model}: leave out "
+                "labels.constrain, which follows labels.scheme.model"
+            )
+        return self
 
 
 class FeaturesConfig(Section):

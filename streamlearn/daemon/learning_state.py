@@ -133,11 +133,13 @@ class LearningState:
     def standing(self) -> Standing:
         """Return the model in figures and its scores, as of the last sequence."""
         by_label = self.progressive.by_label
+        labels, others = by_label.scores(TOP_LABELS)
         return Standing(
             sequences_seen=self.sequences_seen,
             progressive=self.progressive.scores(),
             gauges={**self.tagger.gauges(), **self.convergence.gauges()},
-            labels=by_label.scores(TOP_LABELS),
+            labels=labels,
+            other_labels=others,
             confusions=by_label.confusions(TOP_LABELS),
             drift_scores=self.watch.scores(),
         )

@@ -1,17 +1,19 @@
 """Learning one batch while the next is read: every example passes here, from a stream or from files."""
 
 import time
+from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import NamedTuple, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from streamlearn.daemon.learning_state import LearningState
 from streamlearn.data import Batch
 from streamlearn.events import Drift, Learned
 from streamlearn.features.batches import cut
-from streamlearn.learners.base import Outcome
+from streamlearn.learners.base import Outcome, joined_outcomes
 from streamlearn.monitor.signals import LearnedBatch
 
 
@@ -77,6 +79,12 @@ class Pipeline:
             learn_seconds=learn_seconds,
             standing=state.standing(),
             drifts=drifts,
+            gold=_counted(labels, batch.labels),
+            predicted=_counted(labels, outcome.predicted),
+            off_scheme=state.tagger.scheme.unexpected_in(batch.evidence),
+            detected_scheme=state.tagger.scheme.detected,
+            sightings=outcome.sightings,
+            unknown=int(outcome.unknown.sum()),
         )
 
     def _learn(self, batch: Batch) -> _Result:
@@ -93,15 +101,10 @@ class Pipeline:
         convergence.add(len(batch.labels_known), time.perf_counter() - begin)
         if convergence.is_due:
             convergence.compare(tagger)
-        return _Result(_joined(outcomes), drifts, time.perf_counter() - begin)
+        return _Result(joined_outcomes(outcomes), drifts, time.perf_counter() - begin)
 
 
-def _joined(outcomes: list[Outcome]) -> Outcome:
-    if len(outcomes) == 1:
-        return outcomes[0]
-    return Outcome(
-        predicted=np.concatenate([each.predicted for each in outcomes]),
-        losses=np.concatenate([each.losses for each in outcomes]),
-        updated=np.concatenate([each.updated for each in outcomes]),
-        unknown=np.concatenate([each.unknown for each in outcomes]),
-    )
+def _counted(names: Sequence[str], labels: NDArray[np.int32]) -> dict[str, int]:
+    """Return how many tokens have each label; -1 is none."""
+    counts = np.bincount(labels[labels >= 0], minlength=len(names)).tolist()
+    return {name: count for name, count in zip(names, counts, strict=True) if count}

@@ -35,6 +35,7 @@ def joined(pieces: Sequence[Batch]) -> Batch:
         labels=np.concatenate([piece.labels for piece in pieces]),
         labels_known=np.concatenate([piece.labels_known for piece in pieces]),
         importance=np.concatenate([piece.importance for piece in pieces]),
+        evidence=np.concatenate([piece.evidence for piece in pieces]),
         names_known=pieces[-1].names_known,
     )
 
@@ -57,6 +58,7 @@ def _part(batch: Batch, first: int, last: int) -> Batch:
         labels=batch.labels[begin:end],
         labels_known=batch.labels_known[first:last],
         importance=batch.importance[first:last],
+        evidence=batch.evidence[first:last],
         names_known=batch.names_known,
     )
 

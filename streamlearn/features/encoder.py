@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from streamlearn.data import Batch, Example
 from streamlearn.errors import Reason, RecordError
-from streamlearn.features.labels import LabelSet
+from streamlearn.features.labels import NO_LABELS, EncodedLabels, LabelSet, joined_labels
 from streamlearn.features.values import LONGEST_KEPT, NameBook, NewName, ValueIds, stable_id
 from streamlearn.features.views import View
 
@@ -119,9 +119,9 @@ class Encoder:
                 taken.append((place, example, self._read(example, learn)))
             except RecordError as error:
                 rejected.append((place, error))
-        labels, known = self._encode_labels(taken, rejected) if learn else (np.empty(0, np.int32), [])
+        gold, known = self._encode_labels(taken, rejected) if learn else (NO_LABELS, [])
         accepted = [example for _, example, _ in taken]
-        starts = np.array([0, *accumulate(map(len, accepted))], np.int64)
+        starts = _starts(accepted)
         caches, n = self._caches[learn], int(starts[-1])
         values = self._encode_values(caches, taken, n)
         attributes, attribute_starts, attribute_values = self._encode_attributes(caches, accepted, n)
@@ -131,9 +131,10 @@ class Encoder:
             attributes=attributes,
             attribute_starts=attribute_starts,
             attribute_values=attribute_values,
-            labels=labels,
+            labels=gold.numbers,
             labels_known=np.array(known, np.int32),
             importance=np.array([example.weight for example in accepted], np.float64),
+            evidence=gold.evidence,
             names_known=len(self._names),
         )
         return batch, accepted, rejected
@@ -175,15 +176,15 @@ class Encoder:
 
     def _encode_labels(
         self, taken_out: list[_Taken], rejected_out: list[tuple[int, RecordError]]
-    ) -> tuple[NDArray[np.int32], list[int]]:
-        """Return label numbers, and the number of labels known after each sequence; reject some examples."""
+    ) -> tuple[EncodedLabels, list[int]]:
+        """Return labels, and the number of labels known after each sequence; reject some examples."""
         names = list(chain.from_iterable(example.labels or () for _, example, _ in taken_out))
-        numbers = self._labels.find(names)
+        found = self._labels.find(names, _starts([example for _, example, _ in taken_out]))
         longest = max((len(example) for _, example, _ in taken_out), default=0)
-        if numbers is not None and longest <= self._longest(len(self._labels.names)):
-            return numbers, [len(self._labels.names)] * len(taken_out)
+        if found is not None and longest <= self._longest(len(self._labels.names)):
+            return found, [len(self._labels.names)] * len(taken_out)
         # There are new labels: each sequence adds its own, and is rejected if there are too many of them.
-        labels: list[int] = []
+        labels: list[EncodedLabels] = []
         known: list[int] = []
         given, taken_out[:] = taken_out[:], []
         for taken in given:
@@ -191,14 +192,14 @@ class Encoder:
             try:
                 own = example.labels or ()
                 self._require_memory(len(own), self._labels.count_with(own))
-                labels += self._labels.encode(own)
+                labels.append(self._labels.encode(own))
             except RecordError as error:
                 rejected_out.append((place, error))
             else:
                 taken_out.append(taken)
                 known.append(len(self._labels.names))
         rejected_out.sort(key=itemgetter(0))
-        return np.array(labels, np.int32), known
+        return joined_labels(labels), known
 
     def _encode_values(self, caches: _Caches, taken: Sequence[_Taken], n: int) -> NDArray[np.uint64]:
         out = np.empty((n, self._n_views), np.uint64)
@@ -231,6 +232,10 @@ class Encoder:
         np.cumsum(counts, out=starts[1:])
         weights = np.array(values, np.float64)
         return np.array(ids, np.uint64), starts, weights if (weights != 1.0).any() else np.empty(0)
+
+
+def _starts(examples: Sequence[Example]) -> NDArray[np.int64]:
+    return np.array([0, *accumulate(map(len, examples))], np.int64)
 
 
 def _check_values(features: Sequence[list[str]] | Sequence[dict[str, float]]) -> None:

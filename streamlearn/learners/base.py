@@ -1,7 +1,7 @@
 """The interface of a learner: new ones implement it, and nothing else needs to change."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
@@ -46,12 +46,14 @@ class Outcome:
     losses : float64[N], the learner's own loss of each sequence before it was learned.
     updated : bool[N], whether the sequence changed the weights.
     unknown : int64[N], sightings of features without a row in each sequence; counted by the tagger.
+    sightings : sightings of features in all sequences; counted by the tagger.
     """
 
     predicted: NDArray[np.int32]
     losses: NDArray[np.float64]
     updated: NDArray[np.bool_]
     unknown: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
+    sightings: int = 0
 
 
 def joined_outcomes(outcomes: Sequence[Outcome]) -> Outcome:
@@ -59,7 +61,11 @@ def joined_outcomes(outcomes: Sequence[Outcome]) -> Outcome:
     if len(outcomes) == 1:
         return outcomes[0]
     return Outcome(
-        *(np.concatenate([getattr(outcome, each.name) for outcome in outcomes]) for each in fields(Outcome))
+        predicted=np.concatenate([each.predicted for each in outcomes]),
+        losses=np.concatenate([each.losses for each in outcomes]),
+        updated=np.concatenate([each.updated for each in outcomes]),
+        unknown=np.concatenate([each.unknown for each in outcomes]),
+        sightings=sum(each.sightings for each in outcomes),
     )
 
 

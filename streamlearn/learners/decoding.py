@@ -82,12 +82,19 @@ class Decoder:
         return paths, scores
 
     def predictions(
-        self, names: Sequence[str], *, marginals: MarginalsOf, k_best: int, probabilistic: bool
+        self,
+        path: NDArray[np.int32],
+        names: Sequence[str],
+        *,
+        marginals: MarginalsOf,
+        k_best: int,
+        probabilistic: bool,
     ) -> list[Prediction]:
         """Return a prediction for each sequence, with the names of the labels.
 
         Parameters
         ----------
+        path : the best labellings, as `best` returns them.
         marginals : include the probabilities of the best labelling, or also those of all labels.
         k_best : include up to this number of the best labellings with their scores; 0 for none.
         probabilistic : include the probabilities of these too.
@@ -96,7 +103,6 @@ class Decoder:
         found = self.marginals(marginals == "all") if wanted or (k_best and probabilistic) else None
         count = len(self._starts) - 1
         several = list(self._alternatives(names, k_best, found)) if k_best else [None] * count
-        path = self.best()
         return [
             Prediction(
                 [names[y] for y in path[a:b].tolist()],

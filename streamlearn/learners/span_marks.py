@@ -2,15 +2,14 @@
 
 from collections.abc import Sequence
 
-import numpy as np
-
-from streamlearn.kernels.spans import MARKS, NO_SPANS, SpanMarks
+from streamlearn.kernels.spans import NO_SPANS, SpanMarks
+from streamlearn.label_names import read_labels, span_marks
 
 
 class SpanMarkReader:
     """Reads span marks from the names of labels, and does so again whenever the labels change.
 
-    A label is a mark of BIO or IOBES, and after the first ``-`` a type. Any other is outside of spans.
+    Labels are read by `streamlearn.label_names`. What belongs to no scheme is outside of spans.
 
     Examples
     --------
@@ -26,11 +25,6 @@ class SpanMarkReader:
         """Return the marks of labels with these names, in their order."""
         known, marks = self._latest
         if known != names:
-            parts = [name.partition("-") for name in names]
-            number = {kind: k for k, kind in enumerate(dict.fromkeys(kind for _, _, kind in parts))}
-            marks = SpanMarks(
-                np.array([MARKS.get(prefix, 0) for prefix, _, _ in parts], np.uint8),
-                np.array([number[kind] for _, _, kind in parts], np.int32),
-            )
+            marks, _ = span_marks(read_labels(names))
             self._latest = list(names), marks
         return marks

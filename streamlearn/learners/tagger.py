@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from streamlearn.choices import MarginalsOf
+from streamlearn.choices import DataScheme, MarginalsOf, Scheme
 from streamlearn.data import Batch, Example, Prediction, Rows
 from streamlearn.errors import RecordError
 from streamlearn.features.batches import cut
@@ -18,6 +18,7 @@ from streamlearn.kernels.features.unknown import count_unknown
 from streamlearn.learners.base import Learner, Outcome, Supervision, joined_outcomes
 from streamlearn.learners.constraint import Constraint
 from streamlearn.learners.decoding import Decoder
+from streamlearn.learners.gold_scheme import GoldScheme
 from streamlearn.learners.room import Room
 from streamlearn.learners.span_marks import SpanMarkReader
 from streamlearn.learners.weights import edge_weights
@@ -49,6 +50,12 @@ class Tagger:
     encoder, labels, space : as connected by `streamlearn.app`.
     learner : any learner of chains.
     constraint : what may be predicted; everything if not given.
+    data_scheme : the scheme of the labels to return; None returns those of the model, and "auto" writes as
+        most of the sequences learned.
+
+    Attributes
+    ----------
+    scheme : of the labels of the data.
     """
 
     def __init__(
@@ -58,20 +65,32 @@ class Tagger:
         space: FeatureSpace,
         learner: Learner,
         constraint: Constraint | None = None,
+        data_scheme: DataScheme | None = None,
     ) -> None:
         self._encoder = encoder
         self._labels = labels
         self._space = space
         self._learner = learner
         self._constraint = constraint or Constraint()
+        self.scheme = GoldScheme(labels, data_scheme, self._constraint.scheme)
         self._span_marks = SpanMarkReader()
         # Encoding is ahead of learning; a state contains only the labels that were learned.
         self._n_labels = len(labels.names)
 
     @property
     def labels(self) -> Sequence[str]:
-        """Label names by number; the list only grows."""
+        """Label names of the model by number; the list only grows."""
         return self._labels.names
+
+    @property
+    def unreachable(self) -> list[str]:
+        """The known labels that the constraint excludes from every labelling, because others are missing."""
+        return self._constraint.unreachable(self._labels.names)
+
+    @property
+    def constraint(self) -> Scheme:
+        """The scheme in which predictions are valid."""
+        return self._constraint.scheme
 
     @property
     def is_probabilistic(self) -> bool:
@@ -84,7 +103,7 @@ class Tagger:
         return self._learner.room
 
     def mapped(self, labels: Sequence[str]) -> list[str]:
-        """Return the model's names for labels of the data."""
+        """Return what labels of the data are mapped to, in their own scheme."""
         return [self._labels.mapped(label) for label in labels]
 
     def encode(self, examples: Sequence[Example], learn: bool = True) -> EncodedBatch:
@@ -120,14 +139,20 @@ class Tagger:
             rows, Supervision(batch.labels, batch.labels_known, batch.importance, mask, marks)
         )
         self._n_labels = n_labels
-        return replace(outcome, unknown=unknown)
+        self.scheme.add(batch.evidence)
+        return replace(
+            outcome,
+            predicted=self._valid(outcome.predicted, batch.starts, names),
+            unknown=unknown,
+            sightings=rows.node_rows.size + rows.edge_rows.size,
+        )
 
     def learn_many(self, examples: Sequence[Example]) -> list[list[str] | None]:
         """Learn labelled examples, each once, in order.
 
         Returns
         -------
-        The prediction for each before it was learned: T labels, or None while no label was known.
+        The prediction for each before it was learned: T labels, or None where there was no valid one.
 
         Raises
         ------
@@ -144,8 +169,8 @@ class Tagger:
         """Learn one sequence `x` with its T labels `y`."""
         self.learn_many([Example(x.columns, list(y), x.features, x.id, x.weight)])
 
-    def predict_many(self, examples: Sequence[Example]) -> list[list[str]]:
-        """Label examples; nothing is learned.
+    def predict_many(self, examples: Sequence[Example]) -> list[list[str] | None]:
+        """Label examples; nothing is learned. None where the known labels allow no valid labelling.
 
         Raises
         ------
@@ -157,16 +182,22 @@ class Tagger:
         encoded = self.encode(examples, learn=False)
         if encoded.rejected:
             raise encoded.rejected[0][1]
-        return [prediction.labels for prediction in self.explain_batch(encoded.batch)]
+        return self.label_batch(encoded.batch)
 
-    def predict_one(self, x: Example) -> list[str]:
-        """Label one sequence; nothing is learned."""
+    def label_batch(self, batch: Batch) -> list[list[str] | None]:
+        """Label the sequences of an encoded batch as `predict_many` does."""
+        return self._split(batch, self.predict_batch(batch))
+
+    def predict_one(self, x: Example) -> list[str] | None:
+        """Label one sequence as `predict_many` does; nothing is learned."""
         return self.predict_many([x])[0]
 
     def explain_batch(
         self, batch: Batch, *, marginals: MarginalsOf = "none", k_best: int = 0
-    ) -> list[Prediction]:
+    ) -> list[Prediction | None]:
         """Label the sequences of an encoded batch, with probabilities and alternatives; nothing is learned.
+
+        None where the known labels allow no valid labelling.
 
         Parameters
         ----------
@@ -177,13 +208,40 @@ class Tagger:
         ------
         ValueError : no label is known yet.
         """
-        return self._decoder(batch).predictions(
-            self._labels.names, marginals=marginals, k_best=k_best, probabilistic=self.is_probabilistic
+        decoder, names = self._decoder(batch), self._labels.names
+        path = decoder.best()
+        found = decoder.predictions(
+            path, names, marginals=marginals, k_best=k_best, probabilistic=self.is_probabilistic
         )
+        forbidden = self._constraint.forbids(names, path, batch.starts).tolist()
+        return [
+            None if is_forbidden else self._in_data_scheme(one)
+            for one, is_forbidden in zip(found, forbidden, strict=True)
+        ]
+
+    def _in_data_scheme(self, found: Prediction) -> Prediction:
+        if not self.scheme.is_converted:
+            return found
+        several = found.alternatives and [
+            replace(one, labels=self.scheme.restored(one.labels)) for one in found.alternatives
+        ]
+        return replace(found, labels=self.scheme.restored(found.labels), alternatives=several)
 
     def predict_batch(self, batch: Batch) -> NDArray[np.int32]:
-        """Return the label number of every position of an encoded batch."""
-        return self._decoder(batch).best()
+        """Return the label number of every position of an encoded batch; -1 without a valid labelling."""
+        return self._valid(self._decoder(batch).best(), batch.starts, self._labels.names)
+
+    def _valid(
+        self, predicted: NDArray[np.int32], starts: NDArray[np.int64], names: Sequence[str]
+    ) -> NDArray[np.int32]:
+        """Return predictions with -1 in place of what the constraint forbids.
+
+        Where it forbids everything, as with ``I-X`` only, the search ignores it.
+        """
+        forbidden = self._constraint.forbids(names, predicted, starts)
+        if not forbidden.any():
+            return predicted
+        return np.where(np.repeat(forbidden, np.diff(starts)), np.int32(-1), predicted)
 
     def _decoder(self, batch: Batch) -> Decoder:
         scoring = self._learner.scoring(self._space.rows(batch, grow=False))
@@ -192,7 +250,7 @@ class Tagger:
     def _split(self, batch: Batch, predicted: NDArray[np.int32]) -> list[list[str] | None]:
         names = self._labels.names
         paths = (predicted[a:b].tolist() for a, b in zip(batch.starts, batch.starts[1:], strict=False))
-        return [[names[y] for y in path] if path[0] >= 0 else None for path in paths]
+        return [self.scheme.restored([names[y] for y in path]) if path[0] >= 0 else None for path in paths]
 
     def remedies(self) -> Mapping[str, Callable[[], None]]:
         """Return the learner's actions against concept drift, by name."""
@@ -257,6 +315,7 @@ class Tagger:
         """
         return {
             "labels": self._labels.names[: self._n_labels],
+            "evidence": self.scheme.view(),
             "features": self._space.state(),
             "learner": self._learner.state(),
         }
@@ -265,6 +324,7 @@ class Tagger:
         """Continue from a state, bit for bit."""
         self._labels.restore(state["labels"])
         self._n_labels = len(state["labels"])
+        self.scheme.restore(state)
         self._space.restore(state["features"])
         self._learner.restore(state["learner"])
 

@@ -7,11 +7,10 @@ from numpy.typing import NDArray
 
 from streamlearn.events import LabelScore
 from streamlearn.monitor.scores import precision_recall_f1
-from streamlearn.monitor.span_counts import CONFUSED, UNTYPED, Counts, LabelScheme
+from streamlearn.monitor.span_counts import CONFUSED, Counts, LabelScheme
 
 # Sequences per block; scores cover the current block and the one before.
 BLOCK = 1000
-OTHER = "other"
 
 
 class LabelScores:
@@ -43,16 +42,15 @@ class LabelScores:
         self._labels[1] += counts.labels[:-1]
         self._confusions[1] += counts.confusions
 
-    def scores(self, top: int) -> dict[str, LabelScore]:
-        """Return the scores of the `top` most frequent gold labels, and of all others together."""
+    def scores(self, top: int) -> tuple[dict[str, LabelScore], LabelScore | None]:
+        """Return the scores of the `top` most frequent gold labels, and of all others together, if any."""
         is_spans = self._scheme.is_spans
         counts = (self._types if is_spans else self._labels).sum(axis=0)
-        names = [kind or UNTYPED for kind in self._scheme.types] if is_spans else self._scheme.labels
+        names = self._scheme.type_names if is_spans else self._scheme.labels
         order = [y for y in np.argsort(-counts[:, 0], kind="stable").tolist() if counts[y].any()]
         found = {names[y]: _score(counts[y]) for y in order[:top]}
-        if order[top:]:
-            found[OTHER] = _score(counts[order[top:]].sum(axis=0))
-        return found
+        others = order[top:]
+        return found, _score(counts[others].sum(axis=0)) if others else None
 
     def macro_f1(self) -> float | None:
         """Return the mean F1 over all labels (or span types) that occurred; None if none did."""
@@ -61,17 +59,19 @@ class LabelScores:
         scores = [precision_recall_f1(*each)[2] for each in counts[counts.any(axis=1)].tolist()]
         return float(np.mean(scores)) if scores else None
 
-    def confusions(self, top: int) -> list[tuple[str, str, int]]:
-        """Return gold label, predicted label and count of the most frequent mistakes."""
+    def confusions(self, top: int) -> list[tuple[str | None, str | None, int]]:
+        """Return gold label, predicted label and count of the most frequent mistakes.
+
+        None stands for any label that is not among the first ones, and for no prediction.
+        """
         table = self._confusions.sum(axis=0)
         # Older checkpoints contain correct predictions too.
         np.fill_diagonal(table, 0)
         found = np.flatnonzero(table)
         cells = found[np.argsort(-table.flat[found], kind="stable")][:top].tolist()
-        names = [*self._scheme.labels[:CONFUSED], *[OTHER] * (CONFUSED + 1)][: CONFUSED + 1]
-        names[CONFUSED] = OTHER
+        names = dict(enumerate(self._scheme.labels[:CONFUSED]))
         pairs = [divmod(cell, CONFUSED + 1) for cell in cells]
-        return [(names[y], names[z], int(table[y, z])) for y, z in pairs]
+        return [(names.get(y), names.get(z), int(table[y, z])) for y, z in pairs]
 
     def state(self) -> dict[str, NDArray[np.int64]]:
         """Copy the counts of both blocks."""

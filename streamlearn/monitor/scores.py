@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from streamlearn.monitor.span_counts import UNTYPED, Integers, LabelScheme
+from streamlearn.monitor.span_counts import Integers, LabelScheme
 
 
 def precision_recall_f1(gold: float, predicted: float, right: float) -> tuple[float, float, float]:
@@ -64,7 +64,7 @@ class Scores:
         sequences, _, tokens, right, *spans = self._totals.tolist()
         is_spans = self._scheme.is_spans
         precision, recall, f1 = precision_recall_f1(*spans) if is_spans else (None, None, None)
-        names = [kind or UNTYPED for kind in self._scheme.types] if is_spans else self._scheme.labels
+        names = self._scheme.type_names if is_spans else self._scheme.labels
         return {
             "sequences": sequences,
             "tokens": tokens,

@@ -7,15 +7,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from streamlearn.kernels.spans import MARKS, count_spans
+from streamlearn.kernels.spans import count_spans
+from streamlearn.label_names import read_labels, span_marks
 
 Integers = NDArray[np.integer[Any]]
 
 # The first known labels have their own row of confusions; all others share one.
 CONFUSED = 32
 
-UNTYPED = "_"
-"""Name in reports for spans whose labels have no type, as in ``B M E S``."""
+_UNTYPED = "_"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class Counts:
 class LabelScheme:
     """The meaning of each label for spans: BIO (IOB1, IOB2), IOBES, BILOU or BMES, with or without types.
 
-    A label is split at its first ``-`` into a prefix and a type, as conlleval.pl does.
+    The mark stands before the type, as conlleval.pl requires, or after it; see `streamlearn.label_names`.
 
     Examples
     --------
@@ -63,8 +63,16 @@ class LabelScheme:
 
     @property
     def is_spans(self) -> bool:
-        """Whether there are labels, all ``PREFIX`` or ``PREFIX-TYPE`` with a prefix of BIOESMLU."""
+        """Whether there are labels, all of which are marks of BIOESMLU with or without a type."""
         return bool(self.labels) and not self._foreign
+
+    @property
+    def type_names(self) -> list[str]:
+        """The names of the types in reports, also of spans without a type, as in ``B M E S``."""
+        untyped = _UNTYPED
+        while untyped in self.types:
+            untyped += _UNTYPED
+        return [kind or untyped for kind in self.types]
 
     def grow(self, labels: Sequence[str]) -> None:
         """Add the labels appended to the list since the last call."""
@@ -73,17 +81,14 @@ class LabelScheme:
             raise ValueError(f"{len(labels)} labels are not a continuation of the {known} known ones")
         if len(labels) == known:
             return
-        parts = [label.partition("-") for label in labels[known:]]
-        types = list(dict.fromkeys([*self.types, *(kind for _, _, kind in parts)]))
-        number = {kind: k for k, kind in enumerate(types)}
+        # Where the mark of a name stands depends on all names. A type that was misread keeps its number.
+        parts = read_labels(labels)
+        marked, self.types = span_marks(parts, self.types)
+        self._marks = np.append(marked.marks, np.uint8(0))
+        self._types = np.append(marked.types, np.int32(0))
         # A label that marks no span counts as outside; span scores are not reported in that case.
-        marks = np.array([MARKS.get(prefix, 0) for prefix, _, _ in parts], np.uint8)
-        self._marks = np.concatenate([self._marks[:-1], marks, [np.uint8(0)]])
-        numbers = np.array([number[kind] for _, _, kind in parts], np.int32)
-        self._types = np.concatenate([self._types[:-1], numbers, [np.int32(0)]])
-        self._foreign += sum(prefix not in MARKS for prefix, _, _ in parts)
+        self._foreign = sum(part is None for part in parts)
         self.labels.extend(labels[known:])
-        self.types = types
 
     def count(self, gold: Integers, predicted: Integers, offsets: Integers) -> Counts:
         """Count a batch.

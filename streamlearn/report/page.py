@@ -28,6 +28,9 @@ td.n, th.n { text-align: right; } .features { columns: 2; } code { font-size: 12
 }
 """
 
+# Set off by its style: a label may have any name.
+_OTHERS = '<em class="soft">all others</em>'
+
 
 def html(facts: dict[str, Any]) -> str:
     """Return the page; all text from the stream is escaped."""
@@ -45,7 +48,7 @@ def html(facts: dict[str, Any]) -> str:
             "Recent scores by label",
             _table(("label", "#F1", "#precision", "#recall", "#gold"), _labels(facts)),
         ),
-        _section("Most frequent confusions", _table(("gold", "predicted", "#count"), facts["confusions"])),
+        _section("Most frequent confusions", _table(("gold", "predicted", "#count"), _confusions(facts))),
         _section(
             "Concept drift", _table(("signal", "detector", "#sequence", "#before", "#after"), _drifts(facts))
         ),
@@ -75,7 +78,10 @@ def _table(heads: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
     top = "".join(f"<th{m}>{escape(head.lstrip('#'))}</th>" for m, head in zip(marks, heads, strict=True))
     body = "".join(
         "<tr>"
-        + "".join(f"<td{m}>{escape(str(cell))}</td>" for m, cell in zip(marks, line, strict=True))
+        + "".join(
+            f"<td{m}>{cell if cell is _OTHERS else escape(str(cell))}</td>"
+            for m, cell in zip(marks, line, strict=True)
+        )
         + "</tr>"
         for line in lines
     )
@@ -101,6 +107,11 @@ def _counts(features: dict[str, int]) -> Iterable[tuple[str, str]]:
 def _labels(facts: dict[str, Any]) -> Iterable[tuple[object, ...]]:
     for name, at in facts["label_scores"].items():
         yield name, f"{at['f1']:.4f}", f"{at['precision']:.4f}", f"{at['recall']:.4f}", f"{at['support']:,}"
+
+
+def _confusions(facts: dict[str, Any]) -> Iterable[tuple[object, ...]]:
+    for gold, predicted, count in facts["confusions"]:
+        yield (*(_OTHERS if label is None else label for label in (gold, predicted)), count)
 
 
 def _drifts(facts: dict[str, Any]) -> Iterable[tuple[object, ...]]:

@@ -18,6 +18,7 @@ from streamlearn.events import (
     Event,
     Gap,
     Learned,
+    LearningProblem,
     Polled,
     Rejected,
     ReloadFailed,
@@ -32,12 +33,14 @@ Severity = Literal["critical", "warning", "info"]
 SEVERITIES: dict[str, Severity] = {
     "LoopStalled": "critical",
     "BrokerAway": "critical",
+    "PartitionWithoutLeader": "critical",
     "CheckpointFailing": "critical",
     "CheckpointStale": "critical",
     "RecordsLost": "critical",
     "NonFiniteWeights": "critical",
     "CheckpointDiskLow": "warning",
     "RejectRateHigh": "warning",
+    "LearningBroken": "warning",
     "PartitionStalled": "warning",
     "LagGrowing": "warning",
     "AccuracyDrop": "warning",
@@ -88,6 +91,7 @@ class Alarms:
         self._every_seconds = self._saved_at = self._unsaved_since = math.nan
         self._saved_sequences = self._saved_bytes = 0
         self._failure, self._is_config_refused = "", False
+        self._problems: dict[str, str] = {}
         self._refused: float | None = None
         self._records, self._rejected = _Recent(5), _Recent(5)
         self._lost, self._drifts = _Recent(60), _Recent(15)
@@ -107,6 +111,10 @@ class Alarms:
                 self._poll(event, now)
             case Learned():
                 self._learn(event, now)
+            case LearningProblem(reason, message, is_present):
+                # Replaced as a whole: another thread may be reading it.
+                others = {name: text for name, text in self._problems.items() if name != reason}
+                self._problems = {**others, reason: message} if is_present else others
             case Rejected():
                 self._rejected.add(1, now)
             case Gap(lost=True, count=count):
@@ -186,6 +194,9 @@ class Alarms:
         if not polled.connected:
             yield "BrokerAway", f"no answer from Kafka for {_span(now - self._connected_at)}; nothing is lost"
             return
+        if without := [tp for tp, at in polled.partitions.items() if not at.has_leader]:
+            more = f" and {len(without) - 1} more" if without[1:] else ""
+            yield "PartitionWithoutLeader", f"{without[0]}{more}: no leader; the others are read on"
         for tp, (position, since) in self._waiting.items():
             if now - since > WAITING_SECONDS:
                 yield "PartitionStalled", f"{tp.at(position)} is unread since {_span(now - since)}"
@@ -223,6 +234,8 @@ class Alarms:
         standing = self._standing
         if standing.gauges.get("weights_norm") == math.inf:
             yield "NonFiniteWeights", "a weight is not finite; such a state is never saved"
+        if problems := self._problems:
+            yield "LearningBroken", "; ".join(f"{text} ({reason})" for reason, text in problems.items())
         recent, lifetime = (
             standing.progressive.get(f"accuracy/token/{name}") for name in ("recent", "lifetime")
         )

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Literal, get_args
 
-from streamlearn.choices import QUANTILES, DetectorKind, Signal
+from streamlearn.choices import QUANTILES, DetectorKind, Problem, Signal
 from streamlearn.errors import Reason
 from streamlearn.events import State
 
@@ -58,6 +58,7 @@ PARTITION: Labels = {"topic": (), "partition": ()}
 WINDOWS = ("lifetime", "recent", "fading", "hour")
 DETECTORS: tuple[str, ...] = get_args(DetectorKind)
 SIGNALS: tuple[str, ...] = get_args(Signal)
+PROBLEMS: tuple[str, ...] = get_args(Problem)
 STATES: tuple[str, ...] = get_args(State)
 
 CONSUMER = (
@@ -167,9 +168,22 @@ LEARNING = (
     ),
     gauge(
         "label_f1_ratio",
-        "F1 of the eight most frequent span types or labels, and of all others together, in the last one to "
-        "two thousand sequences.",
+        "F1 of the eight most frequent span types or labels, in the last one to two thousand sequences.",
         {"label": ()},
+    ),
+    gauge(
+        "other_labels_f1_ratio",
+        "F1 of all other span types or labels together, in the same sequences; NaN if there are none.",
+    ),
+    counter(
+        "off_scheme_sequences_total",
+        "Sequences learned whose gold labels are not valid in labels.scheme.data or, without it, in "
+        "labels.constrain.",
+    ),
+    gauge(
+        "learning_problem",
+        "1 while learning looks broken for this reason, else 0; judged every 500 sequences.",
+        {"reason": PROBLEMS},
     ),
     counter(
         "drift_detected_total",

@@ -34,6 +34,7 @@ class EventLog:
         self._limit = _Limit(rejects_per_minute)
         self._connected: bool | None = None
         self._leaderless: set[TopicPartition] = set()
+        self._problems: set[str] = set()
 
     def __call__(self, event: events.Event) -> None:
         """Take one event."""
@@ -45,6 +46,8 @@ class EventLog:
                     _drift(drift)
                 self._progress.add(event, now)
                 self._report_progress(now)
+            case events.LearningProblem():
+                self._problem(event)
             case events.Polled():
                 self._polled(event)
                 self._report_progress(now)
@@ -78,6 +81,12 @@ class EventLog:
             self._progress.restart(self._clock())
         # The command that runs the daemon logs why it failed.
         emit(logger, logging.INFO, "state_changed", state=event.state)
+
+    def _problem(self, event: events.LearningProblem) -> None:
+        # Once each: what comes and goes is a matter for the metric.
+        if event.is_present and event.reason not in self._problems:
+            self._problems.add(event.reason)
+            emit(logger, logging.WARNING, "learning_problem", **_fields(event, "reason", "message"))
 
     def _polled(self, event: events.Polled) -> None:
         self._progress.lag = sum(status.lag or 0 for status in event.partitions.values())

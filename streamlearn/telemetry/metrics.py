@@ -27,6 +27,7 @@ from streamlearn.events import (
     Event,
     Gap,
     Learned,
+    LearningProblem,
     Polled,
     Rejected,
     ReloadFailed,
@@ -34,7 +35,15 @@ from streamlearn.events import (
     Standing,
     StateChanged,
 )
-from streamlearn.telemetry.catalogue import LEARNER_GAUGES, METRICS, PREFIX, PROGRESSIVE_SCORES, STATES, Spec
+from streamlearn.telemetry.catalogue import (
+    LEARNER_GAUGES,
+    METRICS,
+    PREFIX,
+    PROBLEMS,
+    PROGRESSIVE_SCORES,
+    STATES,
+    Spec,
+)
 from streamlearn.telemetry.current import Current
 from streamlearn.telemetry.histogram import BatchHistogram
 
@@ -111,6 +120,8 @@ class Metrics:
         self(StateChanged("starting"))
         self._set("consumer_connected", 0)
         self._set("consumer_partitions_without_leader", 0)
+        for reason in PROBLEMS:
+            self._set("learning_problem", 0, reason)
         ProcessCollector(registry=registry)
         GCCollector(registry=registry)
 
@@ -131,6 +142,8 @@ class Metrics:
                 self._inc("consumer_records_lost_total", event.count)
             case Gap():
                 self._inc("consumer_offset_gaps_total", 1)
+            case LearningProblem():
+                self._set("learning_problem", event.is_present, event.reason)
             case CheckpointDone():
                 self._checkpoint_done(event)
             case Resumed():
@@ -215,6 +228,7 @@ class Metrics:
         self._histograms["decode_duration_seconds"].observe_many([event.decode_seconds])
         self._histograms["learn_duration_seconds"].observe_many([event.learn_seconds])
         self._show(event.standing)
+        self._inc("off_scheme_sequences_total", event.off_scheme)
         for drift in event.drifts:
             self._inc("drift_detected_total", 1, drift.detector, drift.signal)
 
@@ -242,6 +256,7 @@ class Metrics:
         self._show_progressive(standing.progressive)
         self._show_gauges(standing.gauges)
         self._show_labels({label: score.f1 for label, score in standing.labels.items()})
+        self._set("other_labels_f1_ratio", standing.other_labels.f1 if standing.other_labels else nan)
         for signal, score in standing.drift_scores.items():
             self._set("drift_score", score, signal)
 

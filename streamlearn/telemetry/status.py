@@ -122,6 +122,7 @@ class Status:
             "progressive": {**standing.progressive, **self._current.last_hour()},
             "gauges": standing.gauges,
             "labels": {name: asdict(score) for name, score in standing.labels.items()},
+            "other_labels": asdict(standing.other_labels) if standing.other_labels else None,
             "confusions": [list(row) for row in standing.confusions],
             "drift_scores": standing.drift_scores,
             "drifts": [asdict(drift) for drift in self._drifts()[-_DRIFTS:]],

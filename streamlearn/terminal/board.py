@@ -134,9 +134,12 @@ class Board:
 
     def _labels(self) -> Table:
         table = _table("label", "F1", "", "gold")
-        for name, score in self.status["labels"].items():
+        rows = [(Text(name[:20]), score) for name, score in self.status["labels"].items()]
+        others = self.status["other_labels"]
+        # Set off by its style: a label may have any name.
+        for name, score in [*rows, *([(Text("all others", "dim italic"), others)] if others else [])]:
             bar = Bar(1.0, 0.0, score["f1"], width=16, color="green")
-            table.add_row(Text(name[:20]), bar, percent(score["f1"]), f"{score['support']:,}")
+            table.add_row(name, bar, percent(score["f1"]), f"{score['support']:,}")
         return table
 
     def _partitions(self) -> Table:

@@ -5,17 +5,8 @@ from pathlib import Path
 import pytest
 
 from streamlearn.app.build_learner import LEARNERS
-from streamlearn.app.tune import (
-    GRIDS,
-    CrossValidation,
-    Trial,
-    TuningResult,
-    at_the_end,
-    candidates,
-    default_grid,
-    first_examples,
-    parse_grid,
-)
+from streamlearn.app.tune import CrossValidation, Trial, TuningResult, at_the_end, candidates, first_examples
+from streamlearn.app.tuning_grid import GRIDS, default_grid, parse_grid
 from streamlearn.config.load import load
 from streamlearn.corpus.example_reader import Located
 from streamlearn.errors import ConfigError, RecordError, UsageError

@@ -140,7 +140,10 @@ def test_variables_of_others_are_left_alone(write, monkeypatch, name, value):
             "checkpoint: {every_second: 3}",
             "unknown key 'checkpoint.every_second'; did you mean 'every_seconds'?",
         ),
-        ("labels: {zzz: 1}", "unknown key 'labels.zzz'; known keys: known, map, other, max, constrain"),
+        (
+            "labels: {zzz: 1}",
+            "unknown key 'labels.zzz'; known keys: known, map, other, max, scheme, constrain",
+        ),
     ],
 )
 def test_an_unknown_key_is_refused_with_the_nearest_name(write, text, message):

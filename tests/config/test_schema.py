@@ -110,3 +110,26 @@ def test_values_out_of_range_are_refused(values, message):
 def test_a_start_may_be_a_time():
     config = Config.model_validate({"source": {"start": "2024-05-01T12:00:00Z"}})
     assert config.source.start == datetime(2024, 5, 1, 12, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("scheme", "expected"),
+    [
+        ({}, (None, None, "none")),
+        ({"data": "iob1"}, ("iob1", "bio", "bio")),
+        ({"model": "iobes"}, ("auto", "iobes", "iobes")),
+        ({"data": "bio", "model": "iobes"}, ("bio", "iobes", "iobes")),
+    ],
+)
+def test_one_key_of_a_conversion_is_enough_and_the_constraint_follows(scheme, expected):
+    labels = Config.model_validate({"labels": {"scheme": scheme}}).labels
+    assert (labels.scheme.data, labels.scheme.model, labels.constraint) == expected
+    assert Config.model_validate({"labels": labels.model_dump()}).labels == labels
+
+
+def test_a_constraint_that_the_model_cannot_meet_is_refused():
+    values = {"labels": {"scheme": {"data": "auto"}, "constrain": "iobes"}}
+    with pytest.raises(ValueError, match="the model learns bio: leave out"):
+        Config.model_validate(values)
+    free = {"labels": {"scheme": {"data": "auto"}, "constrain": "none"}}
+    assert Config.model_validate(free).labels.constraint == "none"

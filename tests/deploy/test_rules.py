@@ -25,6 +25,7 @@ WANTED = [
     "RecordsLost",
     "CrashLoop",
     "NonFiniteWeights",
+    "LearningBroken",
     "AccuracyDrop",
     "Drift",
     "NoUpdates",

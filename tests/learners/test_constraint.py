@@ -50,3 +50,28 @@ def test_the_mask_follows_the_labels():
     large = constraint.mask(["O", "I-X", "B-X"])
     assert np.array_equal(large.pairs[:2, :2], small.pairs)
     assert constraint.mask(["I-X", "O"]).first.tolist() == [-np.inf, 0.0]
+
+
+@pytest.mark.parametrize(
+    ("scheme", "names", "lost"),
+    [
+        ("bio", ["I-X"], ["I-X"]),
+        ("bio", ["O", "I-X", "B-Y", "I-Y"], ["I-X"]),
+        ("iobes", ["B-X", "I-X", "B-Y", "I-Y", "O"], ["B-X", "I-X", "B-Y", "I-Y"]),
+        ("iobes", ["B-X", "E-X"], []),
+        ("iobes", ["E-X", "O"], ["E-X"]),
+        ("none", ["I-X"], []),
+    ],
+)
+def test_labels_that_no_valid_labelling_contains_are_known(scheme, names, lost):
+    assert Constraint(scheme).unreachable(names) == lost
+
+
+@pytest.mark.parametrize("scheme", ["bio", "iobes"])
+@pytest.mark.parametrize("names", LABELS.values(), ids=LABELS)
+def test_exactly_the_invalid_labellings_of_a_batch_are_found(names, scheme):
+    paths = [path for length in (1, 2, 3) for path in itertools.product(range(len(names)), repeat=length)]
+    labels = np.array(list(itertools.chain.from_iterable(paths)), np.int32)
+    starts = np.cumsum([0, *map(len, paths)])
+    found = Constraint(scheme).forbids(names, labels, starts).tolist()
+    assert found == [not naive.is_valid([names[y] for y in path], scheme) for path in paths]

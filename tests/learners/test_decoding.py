@@ -83,7 +83,11 @@ def test_what_is_predicted_is_the_best_of_what_is_valid(make, scheme, data):
     names = bench.labels.names
     for example in stream:
         every = list(itertools.product(range(len(names)), repeat=len(example)))
-        valid = [path for path in every if naive.is_valid([names[y] for y in path], scheme)] or every
+        valid = [path for path in every if naive.is_valid([names[y] for y in path], scheme)]
+        if not valid:
+            assert explained(tagger, example) is None
+            assert tagger.predict_one(example) is None
+            continue
         score = scorer(bench, example)
         scores = sorted((score(path) for path in valid), reverse=True)
         found = explained(tagger, example, marginals="all" if tagger.is_probabilistic else "none", k_best=5)

@@ -72,6 +72,7 @@ class Oracle:
             labels=np.zeros(n, np.int32),
             labels_known=np.ones(n, np.int32),
             importance=np.ones(n),
+            evidence=np.zeros((n, 7), np.uint8),
             names_known=0,
         )
         return EncodedBatch(batch, list(examples), [])

@@ -313,7 +313,7 @@ def test_histograms_are_fine_where_values_are():
 def test_names_have_units_and_helps_are_sentences():
     units = (
         "_(total|seconds|bytes|tokens|records|sequences|ratio|offset|info)$"
-        "|_(known|norm|seen|connected|without_leader|rate|window|score|limit|successful)$|^state$"
+        "|_(known|norm|seen|connected|without_leader|problem|rate|window|score|limit|successful)$|^state$"
     )
     for spec in METRICS:
         assert re.search(units, spec.name), spec.name
