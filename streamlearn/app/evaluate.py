@@ -21,7 +21,8 @@ from streamlearn.data import Batch
 from streamlearn.errors import RecordError, UsageError
 from streamlearn.events import Learned
 from streamlearn.features.batches import PIECE, joined
-from streamlearn.learners.tagger import EncodedBatch, Tagger
+from streamlearn.features.encoder import EncodedBatch
+from streamlearn.learners.tagger import Tagger
 from streamlearn.monitor.diagnosis import Diagnosis
 from streamlearn.monitor.scores import Scores
 

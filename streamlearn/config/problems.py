@@ -19,6 +19,7 @@ _KINDS: dict[str, type[BaseModel]] = {
 _NUMBERS = " (numbers need quotes)"
 _MAPPING = "a mapping of keys to values"
 _WHOLE, _NUMBER, _TEXT, _TIME = "a whole number", "a number", "text", "a time in ISO 8601"
+_SIZE = "a size such as 512MiB"
 # What is wanted instead, by pydantic's type of error, with the limits that it names.
 _WANTED = {
     "literal_error": "{expected}",
@@ -42,6 +43,8 @@ _WANTED = {
     "path_type": "the path of a file",
     "list_type": "a list",
     "too_short": "a list of at least {min_length}",
+    "byte_size": _SIZE,
+    "byte_size_unit": _SIZE,
     "dict_type": _MAPPING,
     "model_type": _MAPPING,
     "model_attributes_type": _MAPPING,

@@ -1,6 +1,7 @@
 """From examples to a batch of flat arrays: the part of encoding that does not need the model's weights."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import accumulate, chain
 from operator import attrgetter, itemgetter
 
@@ -23,6 +24,22 @@ MAX_VALUE = 1e6
 
 # An example, its index among all examples, and the columns that templates read.
 _Taken = tuple[int, Example, list[list[str]]]
+
+
+@dataclass(frozen=True, slots=True)
+class EncodedBatch:
+    """A batch ready to be learned, and the examples that were rejected.
+
+    Attributes
+    ----------
+    batch : the encoded examples.
+    accepted : the examples in it, in order.
+    rejected : the others: their index among all examples, and the reason.
+    """
+
+    batch: Batch
+    accepted: list[Example]
+    rejected: list[tuple[int, RecordError]]
 
 
 class AttributeIds(dict[str, int]):

@@ -1,7 +1,8 @@
 """A tagger: labels, features and a learner as one thing that learns from examples and labels them."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from copy import deepcopy
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,9 +10,8 @@ from numpy.typing import NDArray
 
 from streamlearn.choices import DataScheme, MarginalsOf, Scheme
 from streamlearn.data import Batch, Example, Prediction, Rows
-from streamlearn.errors import RecordError
 from streamlearn.features.batches import cut
-from streamlearn.features.encoder import Encoder
+from streamlearn.features.encoder import EncodedBatch, Encoder
 from streamlearn.features.labels import LabelSet
 from streamlearn.features.space import FeatureSpace
 from streamlearn.kernels.features.unknown import count_unknown
@@ -21,23 +21,7 @@ from streamlearn.learners.decoding import Decoder
 from streamlearn.learners.gold_scheme import GoldScheme
 from streamlearn.learners.room import Room
 from streamlearn.learners.span_marks import SpanMarkReader
-from streamlearn.learners.weights import edge_weights
-
-
-@dataclass(frozen=True, slots=True)
-class EncodedBatch:
-    """A batch ready to be learned, and the examples that were rejected.
-
-    Attributes
-    ----------
-    batch : the encoded examples.
-    accepted : the examples in it, in order.
-    rejected : the others: their index among all examples, and the reason.
-    """
-
-    batch: Batch
-    accepted: list[Example]
-    rejected: list[tuple[int, RecordError]]
+from streamlearn.learners.weights import edge_weights, largest
 
 
 class Tagger:
@@ -296,16 +280,16 @@ class Tagger:
         node, edge = self._learner.weights()[:2]
         if y >= node.shape[1]:
             return []
-        found = [(float(node[row, y]), self._space.node_name(row)) for row in _largest(node[:, y], count)]
+        found = [(float(node[row, y]), self._space.node_name(row)) for row in largest(node[:, y], count)]
         found += [
-            (float(edge[row, 0, y]), self._space.edge_name(row)) for row in _largest(edge[:, 0, y], count)
+            (float(edge[row, 0, y]), self._space.edge_name(row)) for row in largest(edge[:, 0, y], count)
         ]
         found.sort(key=lambda pair: -abs(pair[0]))
         return [(name, weight) for weight, name in found[:count] if weight]
 
     def state(self) -> dict[str, Any]:
         """Return a copy of everything that learning depends on: plain data and arrays."""
-        state: dict[str, Any] = copied(self.view())
+        state: dict[str, Any] = deepcopy(self.view())
         return state
 
     def view(self) -> dict[str, Any]:
@@ -327,15 +311,3 @@ class Tagger:
         self.scheme.restore(state)
         self._space.restore(state["features"])
         self._learner.restore(state["learner"])
-
-
-def copied(tree: Any) -> Any:
-    """Return a copy of a tree of dicts and arrays."""
-    if isinstance(tree, dict):
-        return {name: copied(value) for name, value in tree.items()}
-    return tree.copy() if isinstance(tree, np.ndarray) else tree
-
-
-def _largest(weights: NDArray[np.float64], count: int) -> list[int]:
-    count = min(count, len(weights))
-    return np.argpartition(-np.abs(weights), count - 1)[:count].tolist() if count else []

@@ -189,3 +189,9 @@ def edge_weights(weights: Weights, rows: NDArray[np.int32]) -> NDArray[np.float6
     write_dense(rows, weights.cells, found)
     found[rows == 0] = weights.edge[0]
     return found
+
+
+def largest(weights: NDArray[np.float64], count: int) -> list[int]:
+    """Return the numbers of the rows with the largest |weight| of float64[R], in no order."""
+    count = min(count, len(weights))
+    return np.argpartition(-np.abs(weights), count - 1)[:count].tolist() if count else []

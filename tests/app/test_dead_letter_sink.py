@@ -141,4 +141,4 @@ def test_the_policy_stop_ends_before_the_first_bad_record(
     config, _ = configure(folder, apache_kafka, topic, sections=sections)
     assert Run(config).wait() == 65
     assert seen(folder) == 20
-    assert f"{topic}[0]@20: not UTF-8" in (folder / "log").read_text()
+    assert f"{topic}[0]@20: UTF-16, wanted UTF-8" in (folder / "log").read_text()

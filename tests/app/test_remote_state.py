@@ -10,7 +10,7 @@ import pytest
 from streamlearn.app.build_tagger import warm_up
 from streamlearn.app.check import check
 from streamlearn.app.checkpoints import verified
-from streamlearn.app.dead_letter_sink import build_bad_record_sink
+from streamlearn.app.dead_letter_sink import build_bad_record_sink, require_places
 from streamlearn.app.deadletters import Replayer
 from streamlearn.app.evaluate import Evaluation
 from streamlearn.checkpoint.location import open_checkpoint
@@ -126,12 +126,10 @@ def test_bad_records_and_what_was_replayed_of_them_need_a_local_place(tmp_path: 
         Replayer(topic_only, again=False)
     file = tmp_path / "missing" / "dead.jsonl"
     config = load(write_config(tmp_path / "2.yaml", dead_letters=LETTERS | {"file": str(file)}, **sections))
-    with (
-        pytest.raises(ConfigError, match=r"dead_letters.file: .*missing: no such directory"),
-        ExitStack() as stack,
-    ):
-        build_bad_record_sink(config, stack, bool, lambda _: None)
+    with pytest.raises(ConfigError, match=r"dead_letters.file: .*missing: no such directory"):
+        require_places(config)
     file.parent.mkdir()
+    require_places(config)
     with ExitStack() as stack:
         build_bad_record_sink(config, stack, bool, lambda _: None)
 
@@ -144,7 +142,7 @@ LETTERS: dict[str, Any] = {"policy": "dead_letter"}
     [
         ("s3://bucket/ner", {"policy": "skip"}, ""),
         ("s3://bucket/ner", LETTERS | {"topic": "dead"}, ""),
-        ("s3://bucket/ner", LETTERS | {"file": "/data/dead.jsonl"}, ""),
+        ("s3://bucket/ner", LETTERS | {"file": "/tmp/dead.jsonl"}, ""),
         ("s3://bucket/ner", LETTERS, "checkpoint.directory is a URL, so dead_letters.file must be set"),
         (
             "s3://bucket/ner",
@@ -158,6 +156,6 @@ def test_check_says_what_a_remote_state_lacks(
     tmp_path: Path, directory: str, letters: dict[str, Any], problem: str
 ) -> None:
     config = write_config(tmp_path / "config.yaml", checkpoint={"directory": directory}, dead_letters=letters)
-    [finding] = check(config, [], False, 1.0)
+    finding, *_ = check(config, [], False, 1.0)
     assert (finding.ok, finding.exit_code) == ((False, 78) if problem else (True, 0))
     assert problem in finding.message

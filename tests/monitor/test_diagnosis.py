@@ -2,11 +2,12 @@
 
 import math
 
+import numpy as np
 import pytest
 
 from streamlearn.data import PartitionStatus, TopicPartition
 from streamlearn.errors import Reason
-from streamlearn.events import Learned, Polled, Rejected
+from streamlearn.events import Learned, Polled, Rejected, Standing
 from streamlearn.monitor.diagnosis import Diagnosis, ExpectedScheme
 
 PARTITION = TopicPartition("t", 0)
@@ -20,11 +21,10 @@ def batch(sequences=100, tokens=1000, wrong=100, loss=50.0, **other):
         "predicted": {"O": 850, "B-X": 150},
         "sightings": 5000, "unknown": 900,
     } | other  # fmt: skip
-    return Learned(
-        sequences=sequences, tokens=tokens, sequence_mistakes=0, token_mistakes=wrong, updates=1, loss=loss,
-        lengths=[], decode_seconds=0.0, learn_seconds=0.0, progressive={}, gauges={},
-        sequences_seen=0, **values,
-    )  # fmt: skip
+    lengths, mistakes = np.full(sequences, tokens // sequences), np.zeros(sequences, np.int64)
+    mistakes[0] = wrong
+    losses = np.full(sequences, loss / sequences)
+    return Learned(lengths, mistakes, mistakes > 0, losses, 0.0, 0.0, Standing(), **values)
 
 
 def diagnosed(events, expected=None):

@@ -10,7 +10,7 @@ import numpy as np
 
 from streamlearn.data import Batch, Example, Record
 from streamlearn.errors import Reason, RecordError
-from streamlearn.learners.tagger import EncodedBatch
+from streamlearn.features.encoder import EncodedBatch
 
 BAD = b"bad"
 

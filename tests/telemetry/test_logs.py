@@ -17,7 +17,7 @@ class Terminal(io.StringIO):
 
 def logged(output, log, stream=None):
     stream = stream or io.StringIO()
-    configure(output, stream=stream)
+    configure(output, stream=stream, about={})
     log()
     return stream.getvalue()
 
