@@ -121,7 +121,8 @@ def heatmap(entry: Mapping[str, Any]) -> Json:
 def bargauge(entry: Mapping[str, Any]) -> Json:
     """Return a bar for each current value."""
     made = panel("bargauge", entry, entry["show"], (12, 8))
-    made["targets"][0]["instant"] = True
+    for target in made["targets"]:
+        target["instant"] = True
     return made
 
 

@@ -83,4 +83,4 @@ def test_when_every_setting_ruins_the_weights_tuning_ends_with_the_error_of_the_
         pass
     with pytest.raises(NonFiniteWeightsError, match="every setting") as raised:
         validation.result()
-    assert raised.value.exit_code == 74
+    assert raised.value.exit_code == 65
