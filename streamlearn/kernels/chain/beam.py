@@ -66,7 +66,7 @@ def beam_search(lattice, length, n_labels, rich, width):
         if t == 0:
             now[:] = 0.0
         else:
-            trans = lattice.trans[transitions_at(lattice, t, rich)]
+            trans = lattice.trans[transitions_at(lattice, t) if rich else 0]
             step(beam.score[t - 1], trans, beam.kept[t - 1], width, L, now, beam.back[t])
         for y in range(L):
             now[y] += lattice.emit[t, y]
@@ -90,7 +90,7 @@ def violation(lattice, gold, rich, beam, is_early):
     score, largest, length = 0.0, -np.inf, gold.size
     for t in range(gold.size):
         if t > 0:
-            score += lattice.trans[transitions_at(lattice, t, rich), gold[t - 1], gold[t]]
+            score += lattice.trans[transitions_at(lattice, t) if rich else 0, gold[t - 1], gold[t]]
         score += lattice.emit[t, gold[t]]
         if is_early:
             if not (beam.kept[t] == gold[t]).any():

@@ -72,7 +72,7 @@ def k_best(lattice, length, n_labels, rich, search, paths_out, scores_out):
         best[0, y, 0] = lattice.emit[0, y]
     for t in range(1, length):
         before, now = best[(t - 1) & 1], best[t & 1]
-        trans = lattice.trans[transitions_at(lattice, t, rich)]
+        trans = lattice.trans[transitions_at(lattice, t) if rich else 0]
         for y in range(L):
             _merge(before, trans[:L, y], search.places, now[y], back[t, y])
             for place in range(k):
@@ -98,7 +98,7 @@ def _k_best_of_pairs(lattice, length, L, rich, search, paths_out, scores_out):
     best[1, :L, :L] = -np.inf
     for t in range(1, length):
         before, now = best[(t - 1) & 1], best[t & 1]
-        trans = lattice.trans[transitions_at(lattice, t, rich)]
+        trans = lattice.trans[transitions_at(lattice, t) if rich else 0]
         for y in range(L):
             for y_prev in range(L):
                 if t == 1:

@@ -175,7 +175,7 @@ def chain_score(lattice, labels, rich):
     """Return the score of one labelling, int32[T]."""
     total = lattice.emit[0, labels[0]]
     for t in range(1, labels.size):
-        k = transitions_at(lattice, t, rich)
+        k = transitions_at(lattice, t) if rich else 0
         total += lattice.trans[k, labels[t - 1], labels[t]] + lattice.emit[t, labels[t]]
         if t > 1 and lattice.triple.size:
             total += lattice.triple[labels[t - 1], labels[t - 2], labels[t]]

@@ -57,14 +57,14 @@ def add_single_cells(L, length, plane, share, lattice):
 
 
 @inner_kernel
-def transitions_at(lattice, t, rich):
+def transitions_at(lattice, t):
     """Return the index in `lattice.trans` of the transitions to position t > 0, after computing them.
 
-    They are valid until the next call.
+    Only where edge features depend on the position. The transitions are valid until the next call.
     """
     sparse = lattice.sparse
-    if not rich or sparse.plain.size == 0:
-        return t if rich else 0
+    if sparse.plain.size == 0:
+        return t
     if sparse.read[_CURRENT] != t:
         if sparse.read[_CURRENT]:
             _change_transitions(lattice, sparse.read[_CURRENT], False)

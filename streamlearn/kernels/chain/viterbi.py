@@ -104,7 +104,7 @@ def viterbi(lattice, n_labels, rich, path_out):
     _find_best_step(lattice.trans[0], L, best_step)
     for t in range(1, length):
         before, now = best[(t - 1) & 1], best[t & 1]
-        trans = lattice.trans[transitions_at(lattice, t, rich)]
+        trans = lattice.trans[transitions_at(lattice, t) if rich else 0]
         if not rich:
             n_candidates = _find_candidates(before, trans, best_step, L, candidates)
         step(before, trans, candidates, n_candidates, L, now, back[t])
@@ -129,7 +129,7 @@ def _viterbi_of_pairs(lattice, L, rich, path_out):
     before, candidates, best_step = trellis.before, trellis.candidates, trellis.best_step
     best, back = trellis.pair_best, trellis.pair_back
     length = path_out.size
-    k = transitions_at(lattice, 1, rich)
+    k = transitions_at(lattice, 1) if rich else 0
     for y_prev in range(L):
         _find_best_step(triple[y_prev], L, best_step[y_prev])
         for y in range(L):
@@ -137,7 +137,7 @@ def _viterbi_of_pairs(lattice, L, rich, path_out):
             increase = lattice.trans[k, y_prev, y] + emit[1, y]
             best[1, y_prev, y] = emit[0, y_prev] + increase
     for t in range(2, length):
-        trans = lattice.trans[transitions_at(lattice, t, rich)]
+        trans = lattice.trans[transitions_at(lattice, t) if rich else 0]
         for y_prev in range(L):
             for y_prev2 in range(L):
                 before[y_prev2] = best[(t - 1) & 1, y_prev2, y_prev]

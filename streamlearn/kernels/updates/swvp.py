@@ -70,10 +70,10 @@ def _margin(positions, gold, path, rich, lattice):
         margin += emit[t, y] - emit[t, z]
         if t > 0:
             held = i > 0 and positions[i - 1] == t - 1
-            step = trans[transitions_at(lattice, t, rich)]
+            step = trans[transitions_at(lattice, t) if rich else 0]
             margin += step[gold[t - 1], y] - step[path[t - 1] if held else gold[t - 1], z]
         if t + 1 < gold.size and not (i + 1 < positions.size and positions[i + 1] == t + 1):
-            step = trans[transitions_at(lattice, t + 1, rich)]
+            step = trans[transitions_at(lattice, t + 1) if rich else 0]
             margin += step[y, gold[t + 1]] - step[z, gold[t + 1]]
     return margin
 
