@@ -196,8 +196,8 @@ class Encoder:
     ) -> tuple[EncodedLabels, list[int]]:
         """Return labels, and the number of labels known after each sequence; reject some examples."""
         names = list(chain.from_iterable(example.labels or () for _, example, _ in taken_out))
-        found = self._labels.find(names, _starts([example for _, example, _ in taken_out]))
-        longest = max((len(example) for _, example, _ in taken_out), default=0)
+        starts = _starts([example for _, example, _ in taken_out])
+        found, longest = self._labels.find(names, starts), int(np.diff(starts).max(initial=0))
         if found is not None and longest <= self._longest(len(self._labels.names)):
             return found, [len(self._labels.names)] * len(taken_out)
         # There are new labels: each sequence adds its own, and is rejected if there are too many of them.

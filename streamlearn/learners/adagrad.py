@@ -9,7 +9,7 @@ from streamlearn.kernels.updates import adagrad
 from streamlearn.kernels.updates.batch_pass import Pass
 from streamlearn.learners.chain import ChainSpec
 from streamlearn.learners.lazy import LazyChain
-from streamlearn.learners.weights import zeros_like
+from streamlearn.learners.weights import fitting, zeros_like
 
 
 class AdaGrad(LazyChain):
@@ -32,8 +32,7 @@ class AdaGrad(LazyChain):
 
     def _learn(self, batch: Pass) -> None:
         arrays = self._weights.arrays
-        if self._gradients.node.shape[2:] != arrays.node.shape[2:]:
-            self._gradients = zeros_like(arrays)
+        self._gradients = fitting(self._gradients, arrays)
         self._l2_sum = adagrad.adagrad_pass(
             batch, self._seen, self._l2_sum, self._sizes, arrays, self._metas, self._gradients
         )

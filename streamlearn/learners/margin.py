@@ -7,7 +7,7 @@ from streamlearn.kernels.updates.batch_pass import Pass
 from streamlearn.kernels.updates.margin import Margin, margin_pass
 from streamlearn.learners.averaged import AveragedChain
 from streamlearn.learners.chain import ChainSpec
-from streamlearn.learners.weights import zeros_like
+from streamlearn.learners.weights import fitting, zeros_like
 
 
 class LargeMargin(AveragedChain, ABC):
@@ -29,8 +29,7 @@ class LargeMargin(AveragedChain, ABC):
 
     def _learn(self, batch: Pass) -> None:
         arrays = self._weights.arrays
-        if self._scratch.node.shape[2:] != arrays.node.shape[2:]:
-            self._scratch = zeros_like(arrays)
+        self._scratch = fitting(self._scratch, arrays)
         self._norm_squared = margin_pass(
             batch, self._seen, self._norm_squared, self._averaging, self._margin, arrays, self._scratch
         )

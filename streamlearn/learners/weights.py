@@ -41,6 +41,11 @@ def zeros_like(weights: Weights) -> Weights:
     return Weights(node, edge, triple)
 
 
+def fitting(scratch: Weights, weights: Weights) -> Weights:
+    """Return arrays of `zeros_like`, or new ones if `weights` have got room for more labels since."""
+    return scratch if scratch.node.shape[2:] == weights.node.shape[2:] else zeros_like(weights)
+
+
 class ChainWeights:
     """`streamlearn.kernels.chain.lattice.Weights`, initially zero.
 
